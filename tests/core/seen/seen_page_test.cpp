@@ -72,16 +72,6 @@ class SeenPageTest : public test::SeenSets {
   }
 };
 
-TEST_F(SeenPageTest, HasWhatItWasMadeWith) {
-  const std::vector<std::byte> bytes = new_seen_page({7}, OnUnavailable::Seen);
-  ASSERT_EQ(bytes.size(), kSeenPageBytes);
-  const auto at = [](const std::vector<std::byte>& page, std::size_t offset) {
-    return load<std::uint64_t>(page.data() + offset);
-  };
-  EXPECT_EQ(at(bytes, offsetof(SeenPage, seed)), 7U);
-  EXPECT_EQ(at(bytes, offsetof(SeenPage, state)), 0U);
-}
-
 TEST_F(SeenPageTest, NamesItsAnswers) {
   EXPECT_EQ(to_string(OnUnavailable::Throw), "throw");
   EXPECT_EQ(to_string(OnUnavailable::New), "new");
@@ -136,15 +126,6 @@ TEST_F(SeenPageTest, IsIncompatibleWithAnotherMajorAbi) {
     page.endian_mark = 0x04030201;
   });
   expect_refused(ErrorKind::Incompatible, page_path(), "written by another version");
-}
-
-TEST_F(SeenPageTest, IsMissingWhenItOrItsFolderIsNotThere) {
-  std::filesystem::rename(page_path(), page_path() + "-moved");
-  expect_refused(ErrorKind::MissingInput, page_path(), "No such file");
-  std::filesystem::rename(page_path() + "-moved", page_path());
-  std::filesystem::rename(folder(), folder() + "-moved");
-  expect_refused(ErrorKind::MissingInput, folder(), "No such file");
-  std::filesystem::rename(folder() + "-moved", folder());
 }
 
 TEST_F(SeenPageTest, IsNotTrustedWhenItsGroupOrOthersMayWriteToItOrItsFolder) {
@@ -207,17 +188,6 @@ class SeenPageOfWorkers : public test::SeenSets {
     static_cast<void>(started_writer(kWorkerGroup));
   }
 };
-
-TEST_F(SeenPageOfWorkers, LetsThoseOfItsGroupAdd) {
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup,
-                   [&] {
-                     SeenReader reader = this->reader();
-                     return is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1)) ? 0 : 1;
-                   }),
-            0);
-  SeenReader reader = this->reader();
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-}
 
 TEST_F(SeenPageOfWorkers, IsClosedToAllOthers) {
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1,

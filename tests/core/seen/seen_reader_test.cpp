@@ -55,14 +55,6 @@ TEST_F(SeenReaderTest, SaysThatAKeyIsNewToOneReaderOfAll) {
   EXPECT_FALSE(is_new(first, numbered_hash(2)));
 }
 
-TEST_F(SeenReaderTest, AddsNothingWhenItOnlyAsks) {
-  const SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_FALSE(was_seen(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(was_seen(reader, numbered_hash(1)));
-}
-
 TEST_F(SeenReaderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
     EXPECT_THAT([&] { SeenReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
@@ -95,34 +87,6 @@ TEST_F(SeenReaderTest, AddsKeysToTheNewestFilterAlone) {
   EXPECT_TRUE(writer.filters()[2].filter.may_contain(numbered_hash(1)));
 }
 
-TEST_F(SeenReaderTest, FollowsTheGrowthOfAWindow) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  SeenPlan growth = plan(kForever, 1);
-  growth.size.words *= 2;
-  growth.size.block_words *= 2;
-  append(writer, {growth});
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
-  EXPECT_EQ(reader.filters().back().words().size(), growth.size.words);
-  EXPECT_EQ(reader.filters().back().block_words(), growth.size.block_words);
-}
-
-TEST_F(SeenReaderTest, FindsWhatTheLoaderHasRestored) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  EXPECT_TRUE(writer.make(plan(1), 0).filter.add_if_new(numbered_hash(0)));
-  EXPECT_TRUE(writer.make(plan(2), 0).filter.add_if_new(numbered_hash(1)));
-  EXPECT_FALSE(was_seen(reader, numbered_hash(0)));
-  writer.show();
-  EXPECT_FALSE(is_new(reader, numbered_hash(0)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-}
-
 TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
@@ -140,18 +104,6 @@ TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
   EXPECT_EQ(reader.filters().size(), 1U);
 }
 
-// Between follow() and add_if_new() the loader has appended a filter.
-TEST_F(SeenReaderTest, AddsAKeyToAFilterThatWasAppendedDuringTheCall) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  SeenReader later = this->reader();
-  EXPECT_TRUE(reader.follow());
-  append(writer, {plan()});
-  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
-  EXPECT_TRUE(writer.filters()[1].filter.may_contain(numbered_hash(1)));
-  EXPECT_FALSE(is_new(later, numbered_hash(1)));
-}
-
 TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
   SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
@@ -166,17 +118,6 @@ TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
     EXPECT_EQ(reader.add_if_new(hash), SeenAnswer::Seen);
     EXPECT_EQ(reader.attached(), writer.state());
   }
-}
-
-TEST_F(SeenReaderTest, IsNotDisturbedByAFilterThatIsRetiredDuringTheCall) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window(), plan()});
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  EXPECT_EQ(writer.retire(at(1)), 1U);
-  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
-  EXPECT_EQ(reader.filters().size(), 1U);
 }
 
 TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
@@ -244,16 +185,6 @@ TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   EXPECT_GT(attached, 3);
 }
 
-TEST_F(SeenReaderTest, HoldsAsManyFiltersAsASetMayHave) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, std::vector<SeenPlan>(kMaxSeenFilters, plan()));
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_EQ(reader.filters().size(), kMaxSeenFilters);
-}
-
 // Another call may have added the key by its other hash.
 TEST_F(SeenReaderTest, DoesNotKnowWhenThePageIsReplacedByOneOfAnotherSeedDuringTheCall) {
   for (const HashSeed& seed : {kOtherSeed, kSeed}) {
@@ -314,15 +245,6 @@ TEST_F(SeenReaderTest, DoesNotKnowWhenABypassBeginsDuringTheCall) {
   writer.page().state.fetch_or(SeenState::kBypassBit);
   EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::Unknown);
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
-}
-
-TEST_F(SeenReaderTest, ShowsWhenTheLoaderLastLooked) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  writer.looked(1'234);
-  EXPECT_EQ(reader.page()->looked_at, 1'234);
-  EXPECT_EQ(reader.page()->entry(reader.attached().first).plan, plan());
 }
 
 TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {

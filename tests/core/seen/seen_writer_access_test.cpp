@@ -24,13 +24,6 @@ using ::testing::HasSubstr;
 
 using SeenWriterAccess = test::SeenSets;
 
-TEST_F(SeenWriterAccess, WorksAloneOnASet) {
-  const SeenWriter writer = started_writer();
-  EXPECT_THAT([&] { static_cast<void>(this->writer()); },
-              test::fails(ErrorKind::Locked, HasSubstr(folder() + "/lock")));
-  EXPECT_NO_THROW(SeenWriter(directory_.path(), "views", std::nullopt));
-}
-
 // The page is locked too: who removes `lock` does not let a second loader in.
 TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
   {
@@ -96,11 +89,6 @@ TEST_F(SeenWriterWithoutResources, LeavesASetAsItWasWithoutAddressSpace) {
     return ::setrlimit(RLIMIT_AS, &bytes);
   };
   EXPECT_EQ(adopt_after(limit), exit_status_of(ErrorKind::CannotCreate));
-}
-
-TEST_F(SeenWriterAccess, NeedsADirectory) {
-  EXPECT_THAT([&] { SeenWriter(directory_ / "none", kSet, std::nullopt); },
-              test::fails(ErrorKind::CannotCreate, HasSubstr(directory_ / "none")));
 }
 
 TEST_F(SeenWriterAccess, RefusesAFolderOfAnotherUser) {

@@ -21,14 +21,6 @@ class SeenWriterTest : public test::SeenSets {
   static std::size_t own_segments() { return test::segments_of(::getpid()); }
 };
 
-TEST_F(SeenWriterTest, HasNothingToAdoptAtFirst) {
-  SeenWriter writer = this->writer();
-  EXPECT_FALSE(writer.adopt());
-  writer.create(kSeed, OnUnavailable::Seen);
-  EXPECT_TRUE(writer.state().is_empty());
-  EXPECT_EQ(writer.page().seed, kSeed);
-}
-
 TEST_F(SeenWriterTest, GoesOnWithWhatTheLastOneLeft) {
   SeenReader reader = this->reader();
   for (std::uint64_t start = 0; start < 5; ++start) {
@@ -104,35 +96,6 @@ TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotMakeAFilter) {
   EXPECT_TRUE(reader.follow()) << reader.reason();
 }
 
-TEST_F(SeenWriterTest, AppendsNoMoreThanASetMayHave) {
-  SeenWriter writer = started_writer();
-  append(writer, std::vector<SeenPlan>(kMaxSeenFilters - 1, plan()));
-  const auto before = own_segments();
-  EXPECT_THAT([&] { append(writer, {plan()}); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("the most is 512"))));
-  EXPECT_EQ(own_segments(), before);
-  EXPECT_EQ(writer.state().size, kMaxSeenFilters);
-}
-
-TEST_F(SeenWriterTest, CannotAppendMoreThanTheMachineHas) {
-  SeenWriter writer = started_writer();
-  const SeenState state = writer.state();
-  SeenPlan large = plan();
-  large.size.words = std::uint64_t{1} << 52;
-  EXPECT_THAT([&] { append(writer, {large}); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("cannot create"))));
-  EXPECT_EQ(writer.state(), state);
-}
-
-TEST_F(SeenWriterTest, CountsTheLoadersThatDiedTakingMemory) {
-  started_writer().page().deaths_taking_memory = 2;
-  SeenWriter writer = this->writer();
-  EXPECT_TRUE(writer.adopt());
-  EXPECT_EQ(writer.deaths_taking_memory(), 2U);
-  append(writer, {plan()});
-  EXPECT_EQ(writer.deaths_taking_memory(), 0U);
-}
-
 TEST_F(SeenWriterTest, RetiresOnlyFromTheOldestAndNeverTheNewest) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
@@ -182,23 +145,6 @@ TEST_F(SeenWriterTest, RetiresAWindowOnlyWhenBothClocksSayThatItHasExpired) {
   EXPECT_EQ(writer.retire(at(kForever)), 0U);
 }
 
-// Numbers go on with each change, beyond those that the page has room for.
-TEST_F(SeenWriterTest, GoesRoundInThePage) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {plan(0)});
-  const auto before = own_segments();
-  for (std::uint32_t window = 1; window < kSeenEntries + 10; ++window) {
-    append(writer, {plan(window)});
-    ASSERT_EQ(writer.retire(at(window)), 1U);
-    ASSERT_EQ(writer.state().size, 1U);
-  }
-  EXPECT_GT(writer.state().first, 2 * kSeenEntries);
-  EXPECT_EQ(own_segments(), before);
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-}
-
 TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   SeenWriter writer = started_writer();
   const auto before = own_segments();
@@ -209,55 +155,6 @@ TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   EXPECT_TRUE(writer.is_empty());
   EXPECT_EQ(writer.page().seed, kOtherSeed);
   EXPECT_EQ(writer.page().on_unavailable, static_cast<std::uint32_t>(OnUnavailable::Throw));
-}
-
-TEST_F(SeenWriterTest, RemovesASetWithItsMemory) {
-  const auto before = own_segments();
-  SeenWriter writer = started_writer();
-  append(writer, {plan()});
-  writer.remove();
-  EXPECT_EQ(own_segments(), before);
-  EXPECT_FALSE(std::filesystem::exists(folder()));
-}
-
-TEST_F(SeenWriterTest, AdoptsWhatIsLeftOfAPageThatHasLostMemory) {
-  for (const std::size_t lost : {0U, 1U, 2U}) {
-    SeenReader reader = this->reader();
-    {
-      SeenWriter writer = this->writer();
-      writer.create(kSeed, OnUnavailable::New);
-      for (std::uint64_t i = 0; i < 3; ++i) {
-        append(writer, {plan(static_cast<UnixSeconds>(10 * i))});
-        EXPECT_TRUE(is_new(reader, numbered_hash(i)));
-      }
-      remove_segment(writer.filters()[lost].segment.key());
-    }
-    SeenWriter writer = this->writer();
-    EXPECT_TRUE(writer.adopt());
-    ASSERT_EQ(writer.lost().size(), 1U);
-    EXPECT_EQ(writer.lost()[0].window.ends, static_cast<UnixSeconds>(10 * lost));
-    EXPECT_EQ(writer.filters().size(), 2U);
-    EXPECT_EQ(writer.state().size, 2U);
-    SeenReader fresh = this->reader();
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(was_seen(reader, numbered_hash(i)), i != lost) << i;
-      EXPECT_EQ(was_seen(fresh, numbered_hash(i)), i != lost) << fresh.reason();
-    }
-    EXPECT_TRUE(writer.adopt());
-    EXPECT_TRUE(writer.lost().empty()) << "of that it tells once";
-  }
-}
-
-TEST_F(SeenWriterTest, SaysWhetherItsPageIsInPlace) {
-  const SeenWriter writer = started_writer();
-  EXPECT_TRUE(writer.is_in_place());
-  std::filesystem::rename(folder(), folder() + "-moved");
-  EXPECT_FALSE(writer.is_in_place());
-  std::filesystem::rename(folder() + "-moved", folder());
-  EXPECT_TRUE(writer.is_in_place());
-  std::filesystem::remove_all(folder());
-  EXPECT_FALSE(writer.is_in_place());
-  remove_segment(writer.filters()[0].segment.key());
 }
 
 TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
@@ -276,25 +173,6 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
   std::filesystem::resize_file(page_path(), kSeenPageBytes - 1);
   EXPECT_FALSE(writer().adopt());
   std::filesystem::resize_file(page_path(), kSeenPageBytes);
-}
-
-TEST_F(SeenWriterTest, RemovesWhatALoaderThatWasKilledHadNotShown) {
-  static_cast<void>(started_writer());
-  const auto make_and_die = [&] {
-    SeenWriter writer = this->writer();
-    if (!writer.adopt()) return 1;
-    writer.make(plan(), 0);
-    writer.make(plan(1), 0);
-    ::raise(SIGKILL);
-    return 0;
-  };
-  const pid_t killed = test::start_process(make_and_die);
-  EXPECT_EQ(test::wait_for(killed), -SIGKILL);
-  EXPECT_EQ(test::segments_of(killed), 2U);
-  SeenWriter writer = this->writer();
-  EXPECT_TRUE(writer.adopt());
-  EXPECT_EQ(test::segments_of(killed), 0U);
-  EXPECT_EQ(writer.state().size, 1U);
 }
 
 TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
