@@ -37,8 +37,7 @@ TEST_F(SeenBatch, AnswersAsForEachKey) {
 }
 
 TEST_F(SeenBatch, OfAnySizeIsAnsweredWithAnyNumberOfFilters) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   SeenPlan large = plan();
   large.size.words *= 64;
   SeenReader reader = this->reader();

@@ -88,9 +88,7 @@ TEST_F(SeenReaderTest, AddsKeysToTheNewestFilterAlone) {
 }
 
 TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {plan(100)});
+  SeenWriter writer = new_writer({plan(100)});
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   append(writer, {plan(200)});
@@ -121,9 +119,7 @@ TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
 }
 
 TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   SeenReader reader = this->reader();
   for (const int windows : {1, 100, 511, 512, 600, 1'023, 1'024, 1'500}) {
     SCOPED_TRACE(windows);
@@ -137,9 +133,7 @@ TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
 }
 
 TEST_F(SeenReaderTest, CatchesUpWithinACall) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   for (const int windows : {1, 511, 512, 600, 1'024, 1'025}) {
     SCOPED_TRACE(windows);
     const auto key = static_cast<std::uint64_t>(windows);
@@ -158,9 +152,7 @@ TEST_F(SeenReaderTest, CatchesUpWithinACall) {
 
 // Each change numbers all filters anew.
 TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, std::vector<SeenPlan>(100, plan()));
+  SeenWriter writer = new_writer(std::vector<SeenPlan>(100, plan()));
   std::atomic<bool> stop{false};
   std::thread loader([&] {
     while (!stop) {
@@ -248,9 +240,7 @@ TEST_F(SeenReaderTest, DoesNotKnowWhenABypassBeginsDuringTheCall) {
 }
 
 TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   const auto open_files = [] {
     const std::filesystem::directory_iterator files("/proc/self/fd");
     return std::distance(begin(files), end(files));

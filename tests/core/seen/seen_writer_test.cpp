@@ -59,8 +59,7 @@ TEST_F(SeenWriterTest, AppendsWhatWasPlanned) {
 
 // What the loader restores may be older than what is there.
 TEST_F(SeenWriterTest, KeepsFiltersInTheOrderOfTheirWindowsAndGrowths) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   const std::vector<FilterId> ids{{10, 0}, {10, 1}, {20, 0}, {30, 0}, {30, 1}};
   for (const std::size_t i : {2U, 0U, 4U, 1U, 3U}) writer.append(plan(ids[i].window_ends, ids[i].growth), 0);
   ASSERT_EQ(writer.filters().size(), ids.size());
@@ -97,8 +96,7 @@ TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotMakeAFilter) {
 }
 
 TEST_F(SeenWriterTest, RetiresOnlyFromTheOldestAndNeverTheNewest) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   EXPECT_EQ(writer.retire(at(kForever)), 0U);
   append(writer, {plan(10), plan(15), plan(20), plan(30)});
   std::vector<std::uint32_t> keys;
@@ -122,8 +120,7 @@ SeenPlan window(const SeenPlan& plan, UnixSeconds begins, UnixSeconds ends, std:
 
 // Keys came in until the next one began: they live as long as if it had ended then by plan.
 TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   append(writer,
          {window(plan(), 0, 10), window(plan(), 0, 10, 1), window(plan(), 17, 20), window(plan(), 20, 30)});
   EXPECT_EQ(writer.retire(at(26)), 0U);
@@ -135,8 +132,7 @@ TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
 // The wall clock may be set, and the other one begins anew when the machine is booted.
 TEST_F(SeenWriterTest, RetiresAWindowOnlyWhenBothClocksSayThatItHasExpired) {
   constexpr std::int64_t kHour = 3'600;
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   writer.append(window(plan(), 1'000, 1'010), 50);
   writer.append(window(plan(), 1'010, 1'020), 60);
   EXPECT_EQ(writer.retire({.unix = 1'020 + kHour, .boot = 69}), 0U) << "a wall clock that is an hour ahead";

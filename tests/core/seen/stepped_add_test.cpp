@@ -64,6 +64,10 @@ class SteppedAdd : public test::SeenSets {
   // `meanwhile` says whether the key is new to another one. Exactly one of both must win, each of them at
   // some of the stops.
   template <typename Meanwhile>
+  void expect_one_winner(Meanwhile meanwhile) {
+    for (const Path path : kPaths) expect_one_winner(path, meanwhile);
+  }
+  template <typename Meanwhile>
   void expect_one_winner(Path path, Meanwhile meanwhile) {
     int wins_of_worker = 0;
     int wins_of_others = 0;
@@ -161,87 +165,71 @@ class SteppedAdd : public test::SeenSets {
 };
 
 TEST_F(SteppedAdd, IsNewToOneOfTwo) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) { return is_new_to_another(hash); });
-  }
+  expect_one_winner([&](KeyHash hash) { return is_new_to_another(hash); });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenAFilterIsAppendedInBetween) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      append();
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    append();
+    return is_new_to_another(hash);
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenAFilterIsAppendedAfterTheOtherHasAdded) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      const bool is_new_to_other = is_new_to_another(hash);
-      append();
-      return is_new_to_other;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    const bool is_new_to_other = is_new_to_another(hash);
+    append();
+    return is_new_to_other;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoOfWhichNoneKnowsTheNewestFilter) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      SeenReader other = reader();
-      EXPECT_TRUE(other.follow());
-      append();
-      return other.add_if_new(hash) == SeenAnswer::New;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    SeenReader other = reader();
+    EXPECT_TRUE(other.follow());
+    append();
+    return other.add_if_new(hash) == SeenAnswer::New;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfManyThatKnowDifferentFilters) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      SeenReader second = reader();
-      EXPECT_TRUE(second.follow());
-      append();
-      SeenReader third = reader();
-      EXPECT_TRUE(third.follow());
-      append();
-      retire_oldest();
-      const bool is_new_to_third = third.add_if_new(hash) == SeenAnswer::New;
-      const bool is_new_to_second = second.add_if_new(hash) == SeenAnswer::New;
-      EXPECT_FALSE(is_new_to_second && is_new_to_third);
-      return is_new_to_second || is_new_to_third;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    SeenReader second = reader();
+    EXPECT_TRUE(second.follow());
+    append();
+    SeenReader third = reader();
+    EXPECT_TRUE(third.follow());
+    append();
+    retire_oldest();
+    const bool is_new_to_third = third.add_if_new(hash) == SeenAnswer::New;
+    const bool is_new_to_second = second.add_if_new(hash) == SeenAnswer::New;
+    EXPECT_FALSE(is_new_to_second && is_new_to_third);
+    return is_new_to_second || is_new_to_third;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneWhenItsFilterIsRetiredAndAnotherIsAppended) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      retire_oldest();
-      const bool is_new_to_other = is_new_to_another(hash);
-      append();
-      return is_new_to_other;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    retire_oldest();
+    const bool is_new_to_other = is_new_to_another(hash);
+    append();
+    return is_new_to_other;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderHealsAnOlderFilter) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      heal(0);
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    heal(0);
+    return is_new_to_another(hash);
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderTakesThePageOver) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      take_over();
-      append();
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    take_over();
+    append();
+    return is_new_to_another(hash);
+  });
 }
 
 // What the worker had added before the copy was made is in it, so then the worker loses too.

@@ -21,8 +21,7 @@ using SteppedFollow = test::SeenSets;
 
 TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
   const KeyHash key = numbered_hash(1);
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   // The key is in the first, which will be gone, and in the second, which comes before the third.
   for (int i = 0; i < 3; ++i) {
     const OpenFilter& made = writer.make(plan(i + 1), 0);
