@@ -16,11 +16,9 @@ namespace keysieve {
 namespace {
 
 using test::append;
-using test::is_new;
 using test::numbered_hash;
 using test::start_process;
 using test::wait_for;
-using test::was_seen;
 
 constexpr int kHostile = 2;
 constexpr int kHonest = 3;

@@ -140,35 +140,6 @@ TEST_F(SeenPageTest, IsNotTrustedWhenItsGroupOrOthersMayWriteToItOrItsFolder) {
   }
 }
 
-TEST_F(SeenPageTest, IsNotTrustedBehindASymbolicLink) {
-  std::filesystem::rename(page_path(), page_path() + "-real");
-  std::filesystem::create_symlink(page_path() + "-real", page_path());
-  expect_refused(ErrorKind::MissingInput, page_path(), "Too many levels of symbolic links");
-  std::filesystem::rename(page_path() + "-real", page_path());
-  std::filesystem::rename(folder(), folder() + "-real");
-  std::filesystem::create_symlink(folder() + "-real", folder());
-  expect_refused(ErrorKind::MissingInput, folder(), "");
-  std::filesystem::remove(folder());
-  std::filesystem::rename(folder() + "-real", folder());
-}
-
-TEST_F(SeenPageTest, MustBeAFile) {
-  std::filesystem::rename(page_path(), page_path() + "-moved");
-  ASSERT_EQ(::mkfifo(page_path().c_str(), 0640), 0);
-  expect_refused(ErrorKind::NotTrusted, page_path(), "not a regular file");
-  std::filesystem::rename(page_path() + "-moved", page_path());
-}
-
-TEST_F(SeenPageTest, IsNotTrustedWhenItBelongsToAnotherUser) {
-  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_to(page_path(), kOtherUser);
-  expect_refused(ErrorKind::NotTrusted, page_path(), "it belongs to uid 54321, the folder to uid 0");
-  give_to(folder(), kOtherUser);
-  set_mode(folder(), 02750);
-  expect_refused(ErrorKind::NotTrusted, folder(), "belongs to uid 54321");
-  expect_refused(ErrorKind::NotTrusted, folder(), "belongs to uid 54321", kWorker);
-}
-
 // The page is the trusted user's, but its words were made by another one.
 TEST_F(SeenPageTest, LeadsToNoMemoryThatAnotherUserHasMade) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";

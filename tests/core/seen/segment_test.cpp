@@ -21,7 +21,6 @@ using test::kOtherUser;
 using test::kWorker;
 using test::kWorkerGroup;
 using test::run_as;
-using test::run_in_process;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kBytes = 3 * kPageBytes;

@@ -14,8 +14,6 @@
 namespace keysieve {
 namespace {
 
-using test::start_process;
-using test::wait_for;
 using ::testing::ElementsAre;
 
 // Words that hold 0, 1, … 31 of these tags.

@@ -148,19 +148,5 @@ TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1, publication_seen), 0);
 }
 
-TEST_F(TrustTest, GivesWorkersNoWayToWrite) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  set_mode(directory_.path(), 0755);
-  give_all_to(kOtherUser);
-  const auto writable = [&] {
-    int count = 0;
-    for (const std::string& path : {folder(), control_, snapshot_, live_}) {
-      if (::access(path.c_str(), W_OK) == 0) ++count;
-    }
-    return count;
-  };
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup, writable), 0);
-}
-
 }  // namespace
 }  // namespace keysieve

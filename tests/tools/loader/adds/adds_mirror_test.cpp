@@ -53,13 +53,6 @@ class AddsMirrorTest : public ::testing::Test {
   AddsMirror mirror_{path()};
 };
 
-TEST_F(AddsMirrorTest, IsEmptyWithoutAFile) {
-  mirror_.load();
-  EXPECT_EQ(mirror_.count_after({}), 0U);
-  mirror_.save();
-  EXPECT_FALSE(std::filesystem::exists(path()));
-}
-
 TEST_F(AddsMirrorTest, HasWhatItSavedAfterARestart) {
   Entries all;
   for (std::uint64_t batch = 0; batch < 5; ++batch) {
@@ -148,21 +141,6 @@ TEST_F(AddsMirrorTest, ForgetsWhatIsTrimmed) {
   EXPECT_EQ(saved_keys(), keys_of(adds(20001, 1)));
 }
 
-TEST_F(AddsMirrorTest, SavesLaterWhatCouldNotBeSavedAtOnce) {
-  AddsMirror mirror(directory_ / "cache/tags.adds");
-  mirror.load();
-  mirror.merge(adds(1, 10));
-  EXPECT_THROW(mirror.save(), Error);
-  mirror.merge(adds(11, 10));
-  EXPECT_THROW(mirror.save(), Error);
-  EXPECT_EQ(mirror.count_after({}), 20U);
-  std::filesystem::create_directory(directory_ / "cache");
-  mirror.save();
-  AddsMirror restarted(directory_ / "cache/tags.adds");
-  restarted.load();
-  EXPECT_EQ(keys_after(restarted), keys_of(adds(1, 20)));
-}
-
 TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
   mirror_.merge(adds(1, 10));
   mirror_.save();
@@ -175,21 +153,6 @@ TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
   restarted.merge(adds(1, 30));
   restarted.save();
   EXPECT_EQ(saved_keys(), keys_of(adds(1, 30)));
-}
-
-TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndRewritesIt) {
-  mirror_.merge(adds(1, 10));
-  mirror_.save();
-  {
-    std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(40);
-    file.put('!');
-  }
-  AddsMirror restarted(path());
-  EXPECT_NE(message_of<ErrorKind::Data>([&] { restarted.load(); }).find(path()), std::string::npos);
-  restarted.merge(adds(1, 12));
-  restarted.save();
-  EXPECT_EQ(saved_keys(), keys_of(adds(1, 12)));
 }
 
 }  // namespace

@@ -13,6 +13,9 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
+#include "tools/loader/http/metric_writer.hpp"
+#include "tools/loader/http/view_json.hpp"
+#include "tools/program/program.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -59,6 +62,108 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
     for (const auto& target : panel.at("targets")) all.push_back(target.at("expr"));
   }
   return all;
+}
+
+using Type = MetricWriter::Type;
+
+TEST(MetricWriter, WritesFamiliesThatHaveSamples) {
+  MetricWriter writer;
+  writer.family(Type::Gauge, "some_keys", "Keys.");
+  writer.sample({{"set", "tags"}}, 80000);
+  writer.sample({}, 0.25);
+  writer.family(Type::Counter, "nobody_total", "Nothing.");
+  EXPECT_EQ(
+      writer.text(),
+      "# HELP some_keys Keys.\n# TYPE some_keys gauge\nsome_keys{set=\"tags\"} 80000\nsome_keys 0.25\n");
+}
+
+TEST(MetricWriter, LetsNoLabelEndEarly) {
+  MetricWriter writer;
+  writer.family(Type::Gauge, "up", "Up.");
+  writer.sample({{"store", "a\"} 1\nfake{x=\"\\"}}, 1);
+  EXPECT_EQ(writer.text(), "# HELP up Up.\n# TYPE up gauge\nup{store=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 1\n");
+}
+
+TEST(MetricWriter, CountsDurationsUpToEachBound) {
+  Durations durations;
+  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) durations.add(duration);
+  MetricWriter writer;
+  writer.family(Type::Histogram, "pull_seconds", "Pulls.");
+  writer.histogram({{"set", "tags"}}, durations);
+  EXPECT_EQ(writer.text(),
+            "# HELP pull_seconds Pulls.\n# TYPE pull_seconds histogram\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.001\"} 1\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.01\"} 1\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.1\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"1\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"10\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"100\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"+Inf\"} 4\n"
+            "pull_seconds_sum{set=\"tags\"} 500.1505\n"
+            "pull_seconds_count{set=\"tags\"} 4\n");
+}
+
+// full_view() with a history, and with a set that is not published.
+LoaderView long_view() {
+  LoaderView view = full_view();
+  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
+  report->trouble_reason = "generation 8 refused: \"tags\" shrank\xff";
+  report->cache_trouble = "no space";
+  report->adds_kept = 20;
+  report->refused.front() = 3;
+  report->history = {{.at = 1'700'003'500,
+                      .event = Event::Refused,
+                      .generation = 8,
+                      .key_count = 10,
+                      .bytes = 4096,
+                      .reason = "it shrank"},
+                     {.at = 1'700'000'600,
+                      .event = Event::Published,
+                      .generation = 7,
+                      .publication = 9,
+                      .key_count = 80000,
+                      .known_absent = 2000000,
+                      .bytes = 122880,
+                      .pull_seconds = 0.25,
+                      .publish_seconds = 0.125}};
+  view.sets.front().loader = report;
+  view.sets.front().bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
+  view.sets.front().troubles = {"refused", "not_cached"};
+
+  SetFacts never;
+  auto pending = std::make_shared<SetReport>();
+  pending->name = never.name = "never";
+  pending->store = "main";
+  never.trouble = ErrorKind::MissingInput;
+  never.reason = "no such set";
+  never.troubles = {"missing_input"};
+  never.loader = pending;
+  view.sets.push_back(never);
+
+  SeenSetFacts lost;
+  auto seen_report = std::make_shared<SeenReport>();
+  lost.name = seen_report->name = "lost";
+  lost.reason = "there is no page";
+  seen_report->is_full = true;
+  seen_report->saves_lost = 2;
+  lost.loader = seen_report;
+  view.seen.push_back(lost);
+  return view;
+}
+
+std::string golden(const std::string& name) {
+  std::string text = read(KEYSIEVE_SOURCES "/tests/tools/loader/http/golden/" + name);
+  const std::string version = "VERSION";
+  return text.replace(text.find(version), version.size(), kVersion);
+}
+
+// Scripts and dashboards read them, so a change must be meant.
+TEST(Metrics, KeepTheirBytes) {
+  EXPECT_EQ(metrics_text(long_view()), golden("metrics.txt"));
+}
+
+TEST(StatusJson, KeepsItsBytes) {
+  EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
 }
 
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {

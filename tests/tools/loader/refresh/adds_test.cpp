@@ -79,18 +79,6 @@ TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
   EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
-TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
-  go_live();
-  site_.add("tags", kAdded);
-  refresh();
-  site_.push_after_adds("tags", kMoreKeys);
-  site_.add("tags", kAddedLater);
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_FALSE(site_.knows("tags", kAdded));
-  EXPECT_TRUE(site_.knows("tags", kAddedLater));
-}
-
 // Killed between the mirror and the layer, and the store is unreachable when it starts again.
 TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   go_live();
