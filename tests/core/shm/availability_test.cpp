@@ -32,10 +32,6 @@ TEST_F(AvailabilityTest, IsMissingWhenTheDirectoryIs) {
   expect_missing(reader, AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file or directory")));
 }
 
-TEST_F(AvailabilityTest, IsMissingWhenTheSetIs) {
-  expect_missing(AllOf(HasSubstr(folder()), HasSubstr("No such file or directory")));
-}
-
 TEST_F(AvailabilityTest, IsMissingBeforeTheFirstPublication) {
   [[maybe_unused]] const Publisher publisher = this->publisher();
   SetReader reader = this->reader();

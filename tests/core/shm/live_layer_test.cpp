@@ -133,16 +133,6 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   EXPECT_EQ(reader.follow()->layer().keys(), 1U);
 }
 
-TEST_F(LiveLayerTest, BelongsToOnePublication) {
-  publish_with(empty_layer());
-  publisher().open_layer()->add(hash("live1"));
-  EXPECT_EQ(publish_with(empty_layer()), 2U);
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
-  publisher().open_layer()->add(hash("live2"));
-  EXPECT_TRUE(reader.follow()->may_contain(hash("live2")));
-}
-
 TEST_F(LiveLayerTest, IsStillThereForALateReader) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));

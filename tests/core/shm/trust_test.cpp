@@ -112,13 +112,6 @@ TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
   expect_refused(folder(), "belongs to uid 54321", kWorker);
 }
 
-TEST_F(TrustTest, TrustsTheConfiguredOwner) {
-  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_all_to(kOtherUser);
-  SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
-  EXPECT_EQ(publication_seen_by(reader), 1U) << reader.reason();
-}
-
 TEST_F(TrustTest, RefusesFilesOfAnotherOwnerThanTheFolders) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   for (const std::string& path : {control_, snapshot_, live_}) {

@@ -63,6 +63,8 @@ TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
     const Publisher other({.directory = site_.directory()}, "tags");
     EXPECT_TRUE(holds_back_ready(refresh()));
     EXPECT_EQ(refresher_->outcome().exit_status, 75);
+    EXPECT_THAT(refresher_->outcome().reason,
+                ::testing::HasSubstr("another publisher is at work on set tags"));
   }
   EXPECT_FALSE(holds_back_ready(refresh()));
   const Publisher other({.directory = site_.directory()}, "tags");
