@@ -1,6 +1,5 @@
 // The page that leads to the words: what of it is trusted, and what workers may do to it.
 #include "core/worker/seen/seen_page.hpp"
-#include "core/publisher/seen/new_seen_page.hpp"
 
 #include <fcntl.h>
 #include <sys/shm.h>

@@ -9,7 +9,6 @@
 
 #include "core/publisher/seen/seen_tags.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/shared_page.hpp"
 
 namespace keysieve {
 namespace {

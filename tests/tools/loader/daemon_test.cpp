@@ -4,7 +4,6 @@
 #include <list>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/support/web_server.hpp"

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
-#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "core/publisher/seen/seen_sizing.hpp"
-#include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
