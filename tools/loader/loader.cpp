@@ -253,10 +253,10 @@ std::string Loader::summary() const {
     }
   }
   for (const SeenKeeper& keeper : keepers_) {
-    if (const SeenReport& seen = keeper.report(); seen.trouble.empty()) {
+    if (const SeenReport& seen = keeper.report(); seen.is_good()) {
       ++current;
     } else {
-      troubles += fmt::format("; {}: {}", seen.name, seen.trouble);
+      troubles += fmt::format("; {}: {}", seen.name, seen.reason);
     }
   }
   return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), troubles);

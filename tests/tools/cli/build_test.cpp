@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "core/builder/snapshot/builder.hpp"
 #include "tests/tools/cli/build_program.hpp"
 
 namespace keysieve::test {
@@ -167,6 +168,18 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
         std::string("--max-fpr 1.1%"), "--required-keys " + own}) {
     run(words_of(call + options));
   }
+}
+
+// With this seed these few keys happen to lie close together: 11 times the target.
+TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
+  SnapshotBuilder unlucky({.set_name = "other", .seed = {2310}});
+  unlucky.add("a");
+  const SnapshotBytes bytes = unlucky.finish();
+  const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));
+  const Words options{"--like", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
+  const Json built = inspect(build("few", numbered_lines(250), options));
+  EXPECT_GT(built.at("estimated_fpr"), 0.000011);
+  EXPECT_LT(built.at("estimated_fpr"), 0.000012);
 }
 
 TEST_F(Build, KeepsCountersBesideTheSnapshot) {

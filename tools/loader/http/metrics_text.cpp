@@ -132,7 +132,7 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
 
 constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
     {"keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
-     [](auto& seen, auto&) { return number(!seen.loader.trouble.empty()); }},
+     [](auto& seen, auto&) { return number(!seen.loader.is_good()); }},
     {"keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
      live<&SeenFacts::keys>},
     {"keysieve_seen_window_capacity_keys", "Keys that the newest window is made for, grown or not.",
