@@ -6,12 +6,9 @@
 #include "core/worker/filters/instruction_set.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "ext/attached_sets.hpp"
+#include "ext/classes.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/info.hpp"
 #include "ext/php_keysieve.h"
-#include "ext/seen_info.hpp"
-#include "ext/seen_set.hpp"
-#include "ext/set.hpp"
 #include "ext/settings.hpp"
 // After the headers above, because it uses PHP's macros
 #include "ext/keysieve_arginfo.h"

@@ -1,9 +1,8 @@
-#include "ext/set.hpp"
+#include "ext/classes.hpp"
 
 #include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/attached_sets.hpp"
-#include "ext/info.hpp"
 #include "ext/named_object.hpp"
 
 namespace keysieve {
