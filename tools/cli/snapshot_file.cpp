@@ -45,10 +45,13 @@ void add_known_absent(Report& report, const SnapshotHeader& header) {
 
 void add_values(Report& report, const SnapshotView& snapshot) {
   const SnapshotHeader& header = snapshot.header();
-  if (!snapshot.is_map()) return report.add_member("value_bits", 0);
-  report.add("values", fmt::format("{} bits", header.value_bits), "value_bits", header.value_bits);
-  if (header.member_count == 0) return;
   Json names = Json::array();
+  if (!snapshot.is_map()) {
+    report.add_member("value_bits", 0);
+    return report.add_member("members", names);
+  }
+  report.add("values", format_count_of(header.value_bits, "bit"), "value_bits", header.value_bits);
+  if (header.member_count == 0) return report.add_member("members", names);
   std::string text;
   for (std::uint32_t i = 0; i < header.member_count; ++i) {
     const std::string name(snapshot.member(i));
