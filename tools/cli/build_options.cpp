@@ -16,8 +16,10 @@ namespace {
 // A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
 // snapshot, and are replaced or removed.
 void check_inputs_outlive(const BuildOptions& options) {
-  for (const std::string& input :
-       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
+  std::vector<std::string> inputs{options.key_path, options.map.values_path, options.known_absent_path,
+                                  options.guards.required_keys_path};
+  for (const MemberList& list : member_lists(options.map.members)) inputs.push_back(list.path);
+  for (const std::string& input : inputs) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
       throw Error(ErrorKind::Usage,
@@ -26,10 +28,40 @@ void check_inputs_outlive(const BuildOptions& options) {
   }
 }
 
+unsigned parse_column(const std::string& text) {
+  const std::uint64_t column = parse_count(text);
+  if (column < 2 || column > 1'000)
+    throw Error(ErrorKind::Usage,
+                fmt::format("{} is out of range: 2 to 1000; the key is in the first", column));
+  return static_cast<unsigned>(column);
+}
+
+void add_map_options(CLI::App* verb, MapOptions& options) {
+  const std::string group = "Maps, in which each key has a value (kind ribbon)";
+  auto* values =
+      verb->add_option("--values", options.values_path,
+                       "Instead of KEYFILE: a key, a TAB and its value per line, a number from 0 to "
+                       "4294967295; - reads standard input. Any other key has a value too, with the "
+                       "probability of --fpr")
+          ->type_name("FILE")
+          ->group(group);
+  add_parsed(verb, "--value-column", options.value_column, parse_column,
+             "Column of the value, where the columns are separated by TABs [2]")
+      ->type_name("N")
+      ->needs(values)
+      ->group(group);
+  verb->add_option("--member", options.members,
+                   "Instead of KEYFILE: a name and a list of keys, several times. The map says in which of "
+                   "these lists a key is")
+      ->type_name("NAME=FILE")
+      ->excludes(values)
+      ->group(group);
+}
+
 void add_source_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("KEYFILE", options.key_path,
-                   "One key per line; - reads standard input. Empty lines are skipped")
-      ->required();
+                   "One key per line; - reads standard input. Empty lines are skipped");
+  add_map_options(verb, options.map);
   verb->add_option("--known-absent", options.known_absent_path,
                    "List of keys to which the set answers absent, without exception; - reads standard "
                    "input. A key in both lists counts as a key of the set. --fpr is that of all others")
@@ -149,8 +181,17 @@ void add_build_options(CLI::App* verb, BuildOptions& options) {
 
 void check_build_options(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);
+  if (options.key_path.empty() != options.map.is_map()) {
+    throw Error(ErrorKind::Usage, options.key_path.empty()
+                                      ? "which keys? Name a KEYFILE, or for a map --values or --member"
+                                      : "KEYFILE: --values and --member have the keys of a map");
+  }
+  if (options.map.is_map() && options.memory_bytes) {
+    throw Error(ErrorKind::Usage,
+                "--memory: a map is built in memory, of which it needs 24 bytes for each key given");
+  }
   check_inputs_outlive(options);
-  if (options.key_path == "-" && options.known_absent_path == "-")
+  if ((options.key_path == "-" || options.map.values_path == "-") && options.known_absent_path == "-")
     throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
 }
 

@@ -43,6 +43,22 @@ void add_known_absent(Report& report, const SnapshotHeader& header) {
              header.known_absent);
 }
 
+void add_values(Report& report, const SnapshotView& snapshot) {
+  const SnapshotHeader& header = snapshot.header();
+  if (!snapshot.is_map()) return report.add_member("value_bits", 0);
+  report.add("values", fmt::format("{} bits", header.value_bits), "value_bits", header.value_bits);
+  if (header.member_count == 0) return;
+  Json names = Json::array();
+  std::string text;
+  for (std::uint32_t i = 0; i < header.member_count; ++i) {
+    const std::string name(snapshot.member(i));
+    text += (i == 0 ? "" : ", ") + name;
+    names.push_back(name);
+  }
+  report.add("members", fmt::format("{} in {} combinations", text, format_count(header.combination_count)),
+             "members", names);
+}
+
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
   add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
 }
@@ -57,6 +73,7 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
   report.add_member("hash_count", header.hash_count);
   report.add("keys", format_count(header.key_count) + " distinct", "key_count", header.key_count);
   add_known_absent(report, header);
+  add_values(report, snapshot);
   report.add(
       "shards",
       fmt::format("{} of {}", format_count(header.shard_count), format_bytes(params_of(header).stride())),

@@ -93,5 +93,6 @@ std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
 const FilterKind& filter_kind_named(std::string_view name);
 
 inline constexpr std::string_view kDefaultKindName = "split_block_bloom";
+inline constexpr std::string_view kMapKindName = "ribbon";
 
 }  // namespace keysieve

@@ -79,6 +79,9 @@ class SnapshotBuilder {
   [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
   [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
 
+  // Hashes keys for this snapshot. Any thread.
+  [[nodiscard]] const KeyHasher& hasher() const noexcept { return hasher_; }
+
   // Keys of any bytes, at most most_key_bytes() each; they are hashed and not kept. Both throw CannotCreate
   // or Permission when a temporary file cannot be written, and std::bad_alloc.
   void add(std::string_view key) { add(0, {&key, 1}); }
