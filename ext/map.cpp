@@ -215,7 +215,7 @@ void return_members(zval* return_value, const SnapshotView& map, MapAnswer answe
   ZEND_HASH_FOREACH_VAL(Z_ARRVAL(returned), name) {
     ZVAL_DEREF(name);
     if (UNEXPECTED(Z_TYPE_P(name) != IS_STRING)) {
-      zend_argument_type_error(2, "%s, %s in it", kExpected, type_name(name));
+      zend_argument_type_error(2, "%s, %s returned in it", kExpected, type_name(name));
       zval_ptr_dtor(return_value);
       ZVAL_NULL(return_value);
       break;
