@@ -28,36 +28,6 @@ void check_inputs_outlive(const BuildOptions& options) {
   }
 }
 
-unsigned parse_column(const std::string& text) {
-  const std::uint64_t column = parse_count(text);
-  if (column < 2 || column > 1'000)
-    throw Error(ErrorKind::Usage,
-                fmt::format("{} is out of range: 2 to 1000; the key is in the first", column));
-  return static_cast<unsigned>(column);
-}
-
-void add_map_options(CLI::App* verb, MapOptions& options) {
-  const std::string group = "Maps, in which each key has a value (kind ribbon)";
-  auto* values =
-      verb->add_option("--values", options.values_path,
-                       "Instead of KEYFILE: a key, a TAB and its value per line, a number from 0 to "
-                       "4294967295; - reads standard input. Any other key has a value too, with the "
-                       "probability of --fpr")
-          ->type_name("FILE")
-          ->group(group);
-  add_parsed(verb, "--value-column", options.value_column, parse_column,
-             "Column of the value, where the columns are separated by TABs [2]")
-      ->type_name("N")
-      ->needs(values)
-      ->group(group);
-  verb->add_option("--member", options.members,
-                   "Instead of KEYFILE: a name and a list of keys, several times. The map says in which of "
-                   "these lists a key is")
-      ->type_name("NAME=FILE")
-      ->excludes(values)
-      ->group(group);
-}
-
 void add_source_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("KEYFILE", options.key_path,
                    "One key per line; - reads standard input. Empty lines are skipped");

@@ -1,4 +1,4 @@
-// What `keysieve build` reads for a map: a list of values, or lists of the members of several sets.
+// What `keysieve build` and `keysieve verify` read for a map: a list of values, or the lists of several sets.
 #pragma once
 
 #include <string>
@@ -7,6 +7,10 @@
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/map_values.hpp"
 #include "tools/keys/key_file.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace keysieve {
 
@@ -17,6 +21,9 @@ struct MapOptions {
 
   [[nodiscard]] bool is_map() const noexcept { return !values_path.empty() || !members.empty(); }
 };
+
+// --values, --value-column and --member.
+void add_map_options(CLI::App* verb, MapOptions& options);
 
 struct MemberList {
   std::string name;

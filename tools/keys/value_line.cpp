@@ -1,5 +1,6 @@
 #include "tools/keys/value_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/worker/base/error.hpp"
@@ -11,7 +12,9 @@ namespace {
 constexpr std::size_t kShownBytes = 80;
 
 [[noreturn]] void refuse(std::string_view line, const std::string& source, const std::string& reason) {
-  const std::string shown = printable(line.substr(0, kShownBytes)) + (line.size() > kShownBytes ? "…" : "");
+  std::string beginning(line.substr(0, kShownBytes));
+  std::ranges::replace(beginning, '\t', ' ');
+  const std::string shown = printable(beginning) + (line.size() > kShownBytes ? "…" : "");
   throw Error(ErrorKind::Data, source + ": \"" + shown + "\" " + reason);
 }
 
