@@ -80,13 +80,13 @@ const Attachment* AttachedSet::ask_coerced(HashTable* keys, const Terms& terms, 
   return attachment;
 }
 
-KEYSIEVE_UNGUARDED void AttachedSet::find_many(HashTable* keys, const Terms& terms,
-                                               std::span<MapAnswer> answers) noexcept {
+KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
+                                                      std::span<MapAnswer> answers) noexcept {
   ++counts_.calls;
   const Attachment* attachment = serving_map(terms);
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), find_nothing(terms, answers.size()));
-    return;
+    return answers.size();
   }
   MapAnswer* next = answers.data();
   hash_by_parts(keys, attachment->snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
@@ -94,8 +94,11 @@ KEYSIEVE_UNGUARDED void AttachedSet::find_many(HashTable* keys, const Terms& ter
     next += hashes.size();
     return true;
   });
+  std::size_t maybe = 0;
+  for (const MapAnswer answer : answers) maybe += answer == kAbsent ? 0U : 1U;
   counts_.answered += answers.size();
-  for (const MapAnswer answer : answers) counts_.maybe += answer == kAbsent ? 0U : 1U;
+  counts_.maybe += maybe;
+  return maybe;
 }
 
 SetState AttachedSet::state(const Terms& terms) noexcept {

@@ -77,7 +77,8 @@ class AttachedSet {
                    terms);
   }
   // The same for all elements of an array, each of which is a key, in their order and by one publication.
-  void find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
+  // Returns how many are not absent.
+  std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 
   SetState state(const Terms& terms) noexcept;
   // The reader's reason and, if no set has this name, which one may be meant. That lists the directory, so

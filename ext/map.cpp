@@ -168,21 +168,17 @@ bool merge_values(HashTable* merged, HashTable* values, HashTable* returned) {
   zval_ptr_dtor(&values);
 }
 
-void return_values(zval* return_value, HashTable* keys, std::span<const MapAnswer> answers,
+// `found`: how many answers are not kAbsent.
+void return_values(zval* return_value, HashTable* keys, std::span<const MapAnswer> answers, std::size_t found,
                    zval* if_unknown) {
-  std::uint32_t found = 0;
-  bool has_unknown = false;
-  for (const MapAnswer answer : answers) {
-    found += answer == kAbsent ? 0U : 1U;
-    has_unknown |= answer == kUnknown;
-  }
   if (found == 0) RETURN_EMPTY_ARRAY();
-  array_init_size(return_value, found);
+  array_init_size(return_value, static_cast<std::uint32_t>(found));
+  bool has_unknown = false;
   zval* key = nullptr;
   auto answer = answers.begin();
   ZEND_HASH_FOREACH_VAL(keys, key) {
     if (*answer != kAbsent) put_value(Z_ARRVAL_P(return_value), key, *answer);
-    ++answer;
+    has_unknown |= *answer++ == kUnknown;
   }
   ZEND_HASH_FOREACH_END();
   if (UNEXPECTED(has_unknown)) fill_unknown(return_value, if_unknown);
@@ -280,8 +276,8 @@ ZEND_METHOD(KeySieve_Map, getMany) {
   const keysieve::CoercedKeys keys(given.get(), 1);
   if (UNEXPECTED(keys.get() == nullptr)) RETURN_THROWS();
   keysieve::AnswersOf<keysieve::MapAnswer> answers(keys.get());
-  asked->set->find_many(keys.get(), asked->terms, answers.get());
-  keysieve::return_values(return_value, keys.get(), answers.get(), if_unknown);
+  const std::size_t found = asked->set->find_many(keys.get(), asked->terms, answers.get());
+  keysieve::return_values(return_value, keys.get(), answers.get(), found, if_unknown);
 }
 
 ZEND_METHOD(KeySieve_Map, setsOf) {
