@@ -56,7 +56,7 @@ final readonly class Map implements \Serializable
         if ($value !== AttachedSet::UNKNOWN) {
             return $value;
         }
-        $value = self::call($ifUnknown, is_int($key) ? $key : $bytes);
+        $value = self::call($ifUnknown, self::asGiven($key, $bytes));
         return self::isValue($value) ? $value : throw self::wrong(__METHOD__, '?int', $value);
     }
 
@@ -119,7 +119,7 @@ final readonly class Map implements \Serializable
         if ($value !== AttachedSet::UNKNOWN) {
             return $value === null ? [] : $map->membersOf($value);
         }
-        $names = self::call($ifUnknown, is_int($key) ? $key : $bytes);
+        $names = self::call($ifUnknown, self::asGiven($key, $bytes));
         if (!is_array($names)) {
             throw self::wrong(__METHOD__, 'an array of strings', $names);
         }
@@ -145,6 +145,12 @@ final readonly class Map implements \Serializable
     private static function call(callable $ifUnknown, mixed $argument): mixed
     {
         return array_map($ifUnknown, [$argument])[0];
+    }
+
+    /** An int, and what PHP makes one of, stays an int. */
+    private static function asGiven(mixed $key, string $bytes): string|int
+    {
+        return is_scalar($key) && !is_string($key) && $bytes === (string) (int) $bytes ? (int) $bytes : $bytes;
     }
 
     private static function isValue(mixed $value): bool
