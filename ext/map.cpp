@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/asked_set.hpp"
 
@@ -261,7 +262,7 @@ ZEND_METHOD(KeySieve_Map, get) {
   keysieve::return_if_unknown(return_value, if_unknown, key);
 }
 
-ZEND_METHOD(KeySieve_Map, getMany) {
+KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
   zval* iterable = nullptr;
   zval* if_unknown = nullptr;
   ZEND_PARSE_PARAMETERS_START(2, 2)
