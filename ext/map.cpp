@@ -144,8 +144,8 @@ bool merge_values(HashTable* merged, HashTable* values, HashTable* returned) {
   return true;
 }
 
-// Of a result of getMany(), in which they are null. On failure nothing is returned and an exception is
-// pending.
+// Completes the result of getMany(), in which unknown values are null. On failure it returns nothing, with an
+// exception pending.
 [[gnu::cold]] void fill_unknown(zval* return_value, zval* if_unknown) {
   zval values;
   ZVAL_COPY_VALUE(&values, return_value);
