@@ -1,7 +1,7 @@
 #include "ext/asked_set.hpp"
 
 #include "ext/attached_sets.hpp"
-#include "ext/info.hpp"
+#include "ext/classes.hpp"
 
 namespace keysieve {
 

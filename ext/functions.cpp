@@ -1,7 +1,7 @@
 // The functions of the namespace KeySieve.
 #include "ext/attached_sets.hpp"
+#include "ext/classes.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/set.hpp"
 
 namespace keysieve {
 namespace {

@@ -1,4 +1,4 @@
-#include "ext/info.hpp"
+#include "ext/classes.hpp"
 
 #include "ext/properties.hpp"
 

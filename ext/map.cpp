@@ -1,10 +1,9 @@
-#include "ext/map.hpp"
-
 #include <bit>
 
 #include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/asked_set.hpp"
+#include "ext/classes.hpp"
 
 // For ZEND_PARSE_PARAMETERS: callable into a zval*. A closure is seen at once; Z_PARAM_FUNC would prepare a
 // call that a known key does not need.

@@ -1,4 +1,4 @@
-#include "ext/seen_info.hpp"
+#include "ext/classes.hpp"
 
 #include <cmath>
 

@@ -1,9 +1,8 @@
-#include "ext/seen_set.hpp"
+#include "ext/classes.hpp"
 
 #include "ext/answers.hpp"
 #include "ext/attached_sets.hpp"
 #include "ext/named_object.hpp"
-#include "ext/seen_info.hpp"
 
 namespace keysieve {
 namespace {

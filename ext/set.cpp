@@ -1,4 +1,4 @@
-#include "ext/set.hpp"
+#include "ext/classes.hpp"
 
 #include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"

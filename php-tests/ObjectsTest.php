@@ -94,12 +94,9 @@ final class ObjectsTest extends TestCase
 
     public function testOnlyASetMakesAnInfo(): void
     {
-        self::assertThrows(\Error::class, 'Call to private KeySieve\Info::__construct()', static fn () => new Info());
-    }
-
-    public function testOnlyASeenSetMakesASeenInfo(): void
-    {
-        self::assertThrows(\Error::class, 'Call to private KeySieve\SeenInfo::__construct()', static fn () => new SeenInfo());
+        foreach ([Info::class, SeenInfo::class] as $class) {
+            self::assertThrows(\Error::class, "Call to private $class::__construct()", static fn () => new $class());
+        }
     }
 
     /** @dataProvider objects */
@@ -162,10 +159,14 @@ final class ObjectsTest extends TestCase
     public function testASetStaysWhatItWasConstructedWith(): void
     {
         $set = new Set('objects', 'raw', true);
-        foreach ([static fn () => $set->__construct('other'), static fn () => $set->name = 'other'] as $change) {
-            self::assertThrows(\Error::class, 'Cannot modify readonly property KeySieve\Set::$name', $change);
+        $seen = new SeenSet('objects');
+        foreach ([$set, $seen] as $one) {
+            foreach ([static fn () => $one->__construct('other'), static fn () => $one->name = 'other'] as $change) {
+                self::assertThrows(\Error::class, 'Cannot modify readonly property ' . $one::class . '::$name', $change);
+            }
         }
         self::assertSame(['name' => 'objects', 'keyProfile' => 'raw'], get_object_vars($set));
+        self::assertSame(['name' => 'objects'], get_object_vars($seen));
         self::assertNull((new Set('objects'))->keyProfile);
     }
 

@@ -6,15 +6,15 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/confirm.hpp"
 #include "tools/cli/delete_seen.hpp"
+#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/delete_set.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

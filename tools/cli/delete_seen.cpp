@@ -10,12 +10,12 @@
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/confirm.hpp"
+#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {
 namespace {

@@ -3,8 +3,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <nlohmann/json.hpp>
+
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {
@@ -47,6 +51,18 @@ void print_note(const std::string& note) {
 void print_warning(const std::string& warning) {
   if (is_said_as_json) return print_line({{"warning", warning}});
   fmt::print(stderr, "keysieve: {}: {}\n", coloured("warning", Colour::Yellow, stderr), warning);
+}
+
+bool is_confirmed(const std::string& question, const std::string& without_terminal) {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
+    throw Error(ErrorKind::Usage, without_terminal + "; --yes does it without a terminal");
+  }
+  fmt::print(stderr, "{} [y/N] ", question);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return true;
+  print_note("nothing is changed");
+  return false;
 }
 
 }  // namespace keysieve

@@ -1,5 +1,5 @@
-// What the program says on standard error: lines for people, in colour on a terminal, or with --json an
-// object in each line.
+// What the program says on standard error, and asks there: lines for people, in colour on a terminal, or with
+// --json an object in each line.
 #pragma once
 
 #include <cstdio>
@@ -20,5 +20,12 @@ void say_as_json();
 void print_error(const std::string& message, std::string_view code, int exit_status);
 void print_note(const std::string& note);
 void print_warning(const std::string& warning);
+
+constexpr int kExitDeclined = 1;  // the user said no
+
+// Asks before a verb does what is not easily undone. Returns true if the user says yes. Throws Usage
+// "<without_terminal>; --yes does it without a terminal" if there is nobody to ask. Says "nothing is changed"
+// if the user says no.
+bool is_confirmed(const std::string& question, const std::string& without_terminal);
 
 }  // namespace keysieve

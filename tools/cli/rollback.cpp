@@ -8,7 +8,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/confirm.hpp"
+#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"

@@ -12,7 +12,6 @@
 #include "core/worker/base/set_name.hpp"
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "tools/doctor/findings.hpp"
 #include "tools/loader/config/config.hpp"
+#include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
-#include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
 

@@ -6,7 +6,6 @@
 #include "tools/doctor/doctor.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
-#include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
 namespace {

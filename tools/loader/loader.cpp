@@ -8,7 +8,7 @@
 
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/shm_rmid_forced.hpp"
+#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 
@@ -253,10 +253,10 @@ std::string Loader::summary() const {
     }
   }
   for (const SeenKeeper& keeper : keepers_) {
-    if (const SeenReport& seen = keeper.report(); seen.trouble.empty()) {
+    if (const SeenReport& seen = keeper.report(); seen.is_good()) {
       ++current;
     } else {
-      troubles += fmt::format("; {}: {}", seen.name, seen.trouble);
+      troubles += fmt::format("; {}: {}", seen.name, seen.reason);
     }
   }
   return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), troubles);

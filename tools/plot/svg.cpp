@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tools/program/markup_text.hpp"
+#include "tools/program/printable.hpp"
 
 namespace keysieve {
 namespace {

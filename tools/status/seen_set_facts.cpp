@@ -1,12 +1,14 @@
 #include "tools/status/seen_set_facts.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/set_facts.hpp"
 
 namespace keysieve {
+
 std::vector<std::string> seen_sets_in(const std::string& directory) {
   const std::string folder = seen_directory(directory);
   std::error_code failure;
@@ -41,6 +43,11 @@ SeenSetFacts seen_set_facts(const std::string& directory, const std::string& set
     set.troubles.insert(set.troubles.begin(), to_string(Trouble::SeenMissing));
   }
   return set;
+}
+
+bool is_shm_rmid_forced(const std::string& file) {
+  int value = 0;
+  return std::ifstream(file) >> value && value != 0;
 }
 
 }  // namespace keysieve

@@ -1,24 +1,14 @@
 #include "tools/stores/dir_layout.hpp"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
+
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 
 std::string file_name_of(const std::string& key) {
-  std::string name;
-  for (const char c : key) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == ':' || c == '_' || c == '-' || (c == '.' && !name.empty());
-    if (plain) {
-      name += c;
-    } else {
-      std::array<char, 4> encoded{};
-      std::snprintf(encoded.data(), encoded.size(), "%%%02X", static_cast<unsigned char>(c));
-      name += encoded.data();
-    }
-  }
+  std::string name = percent_encoded(key, ":_-.");
+  if (name.starts_with('.')) name.replace(0, 1, "%2E");
   return name;
 }
 

@@ -272,16 +272,10 @@ class DirStore final : public Store {
 
   [[nodiscard]] std::string read_value(const FileDescriptor& file, const std::string& key) const {
     std::string value(kMaxValueBytes + 1, '\0');
-    std::size_t size = 0;
-    while (size < value.size()) {
-      const ssize_t got = ::read(file.get(), value.data() + size, value.size() - size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw_store_error(name() + ": " + key, errno);
-      if (got == 0) break;
-      size += static_cast<std::size_t>(got);
-    }
-    if (size > kMaxValueBytes) throw_too_large(name(), key);
-    value.resize(size);
+    const auto size = read_up_to(file, 0, std::as_writable_bytes(std::span(value)));
+    if (!size) throw_store_error(name() + ": " + key, errno);
+    if (*size > kMaxValueBytes) throw_too_large(name(), key);
+    value.resize(*size);
     return value;
   }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store_error.hpp"
@@ -131,16 +132,9 @@ Bytes LogFrameReader::at(std::uint64_t offset, std::size_t bytes) {
   if (offset < buffer_offset_ || offset + bytes > buffer_end) {
     buffer_.resize(std::max(bytes, kReadBytes));
     buffer_offset_ = offset;
-    std::size_t size = 0;
-    while (size < buffer_.size()) {
-      const ssize_t got = ::pread(file_.get(), buffer_.data() + size, buffer_.size() - size,
-                                  static_cast<off_t>(offset + size));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw_store_error(path_, errno);
-      if (got == 0) break;
-      size += static_cast<std::size_t>(got);
-    }
-    buffer_.resize(size);
+    const auto size = read_up_to(file_, offset, buffer_);
+    if (!size) throw_store_error(path_, errno);
+    buffer_.resize(*size);
   }
   const Bytes known = Bytes(buffer_).subspan(offset - buffer_offset_);
   return known.first(std::min(bytes, known.size()));

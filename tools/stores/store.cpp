@@ -74,11 +74,6 @@ std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilitie
   return std::nullopt;
 }
 
-bool is_in_record_key(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':' || c == '_' ||
-         c == '.' || c == '-';
-}
-
 }  // namespace
 
 StoreOpener opener_of(const std::string& url) {
@@ -164,7 +159,7 @@ void Store::refuse_use(StoreUse use) const {
 
 void Store::check_log(const std::string& log) const {
   if (!log.empty() && log.size() <= kMaxRecordKeyBytes &&
-      std::all_of(log.begin(), log.end(), is_in_record_key)) {
+      std::ranges::all_of(log, [](char c) { return is_plain(c, ":_.-"); })) {
     return;
   }
   throw Error(ErrorKind::Usage, name() + ": a log's name is 1 to " + std::to_string(kMaxRecordKeyBytes) +

@@ -1,6 +1,7 @@
 #include "tools/stores/store_url.hpp"
 
 #include <curl/curl.h>
+#include <fmt/core.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -148,10 +149,7 @@ std::map<std::string, std::string> parameters_of(std::string_view query, std::st
 }
 
 std::string checked_prefix(const StoreUrl& url, std::string prefix) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  };
+  const auto is_allowed = [](char c) { return is_plain(c, "_.-"); };
   if (prefix.empty() || prefix.size() > kMaxPrefixBytes ||
       !std::all_of(prefix.begin(), prefix.end(), is_allowed)) {
     refuse(url, "prefix must be 1 to 64 of A-Z, a-z, 0-9, _, . and -");
@@ -174,23 +172,6 @@ std::string name_of(const StoreUrl& url) {
   return name.append(url.path);
 }
 
-// A path as a URL has it.
-std::string encoded(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    if (c == '%') {
-      text += "%25";
-    } else if (c == '?') {
-      text += "%3F";
-    } else if (c == '#') {
-      text += "%23";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 std::string working_directory() {
   try {
     return std::filesystem::current_path().string();
@@ -200,6 +181,18 @@ std::string working_directory() {
 }
 
 }  // namespace
+
+bool is_plain(char c, std::string_view others) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         others.find(c) != std::string_view::npos;
+}
+
+std::string percent_encoded(std::string_view text, std::string_view others) {
+  std::string result;
+  for (const char c : text)
+    result += is_plain(c, others) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return result;
+}
 
 StoreUrl parse_store_url(const std::string& url) {
   const std::size_t colon = url.find(':');
@@ -235,7 +228,7 @@ std::string absolute_store_url(const std::string& url) {
   const std::string_view scheme = std::string_view(url).substr(0, path);
   if (scheme != "lmdb:" && scheme != "dir:") return url;
   if (path == url.size() || std::string_view("/?#").find(url[path]) != std::string_view::npos) return url;
-  return std::string(scheme) + encoded(working_directory()) + "/" + url.substr(path);
+  return std::string(scheme) + percent_encoded(working_directory(), "/:@._-~") + "/" + url.substr(path);
 }
 
 void refuse(const StoreUrl& url, const std::string& reason) {

@@ -31,6 +31,11 @@ struct StoreUrl {
   std::string name;                               // without password and query
 };
 
+// An ASCII letter, a digit, or one of `others`.
+bool is_plain(char c, std::string_view others) noexcept;
+// %XX for every byte that is not plain.
+std::string percent_encoded(std::string_view text, std::string_view others);
+
 // Throws Usage, which never shows what might be a password.
 StoreUrl parse_store_url(const std::string& url);
 

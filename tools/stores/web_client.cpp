@@ -11,6 +11,7 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/version.hpp"
 #include "tools/program/units.hpp"
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 namespace {
@@ -55,16 +56,6 @@ std::size_t take_body(const char* bytes, std::size_t /*one*/, std::size_t size, 
   if (download.is_too_large) return CURL_WRITEFUNC_ERROR;
   body.append(bytes, size);
   return size;
-}
-
-std::string percent_encoded(std::string_view path) {
-  std::string text;
-  for (const char c : path) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                          std::string_view("/:@._-~").find(c) != std::string_view::npos;
-    text += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return text;
 }
 
 // The last of them; empty without one.
@@ -155,7 +146,7 @@ class CurlClient final : public WebClient {
     download.answer = &answer;
     set(easy, CURLOPT_ERRORBUFFER, download.error.data());
     set(easy, CURLOPT_URL,
-        (settings_.origin + percent_encoded(settings_.folder + request.file_name)).c_str());
+        (settings_.origin + percent_encoded(settings_.folder + request.file_name, "/:@._-~")).c_str());
     set(easy, CURLOPT_USERAGENT, "keysieve/" KEYSIEVE_VERSION);
     set(easy, CURLOPT_WRITEFUNCTION, &take_body);
     set(easy, CURLOPT_WRITEDATA, &download);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/worker/seen/seen_page.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -47,6 +48,19 @@ std::vector<StoredSet> stored_sets(Store& store) {
     }
   }
   return sets;
+}
+
+std::string seen_log(const Store& store, const std::string& set_name) {
+  return store.prefix() + ":" + std::string(kSeenFolder) + ":" + set_name + ":log";
+}
+
+bool holds_seen_set(Store& store, const std::string& set_name) {
+  return store.abilities().log && !store.read_after(seen_log(store, set_name), {}, 1).empty();
+}
+
+void delete_seen_set(Store& store, const std::string& set_name) {
+  const std::string log = seen_log(store, set_name);
+  store.trim(log, store.end_of(log));
 }
 
 }  // namespace keysieve

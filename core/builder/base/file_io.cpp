@@ -30,16 +30,24 @@ void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes,
   }
 }
 
+std::optional<std::size_t> read_up_to(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes) {
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t count =
+        ::pread(file.get(), bytes.data() + size, bytes.size() - size, static_cast<off_t>(offset + size));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  return size;
+}
+
 void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
                  const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_read_error(path, errno);
-    if (count == 0) throw Error(ErrorKind::Data, path + ": became shorter while it was read");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
+  const auto size = read_up_to(file, offset, bytes);
+  if (!size) throw_read_error(path, errno);
+  if (*size < bytes.size()) throw Error(ErrorKind::Data, path + ": became shorter while it was read");
 }
 
 MappedRegion map_file(const std::string& path) {

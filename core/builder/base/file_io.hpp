@@ -1,6 +1,8 @@
 // Reads and writes whole files and stretches of them. `path` is for messages.
 #pragma once
 
+#include <optional>
+
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/mapped_region.hpp"
 
@@ -12,6 +14,8 @@ void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path)
 // The same from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
+// Reads from `offset` on, fewer bytes only at the end of the file; nothing if that fails, with errno set.
+std::optional<std::size_t> read_up_to(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes);
 // Reads exactly that many bytes, from `offset` on. Throws MissingInput, or Data when the file is shorter.
 void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
                  const std::string& path);

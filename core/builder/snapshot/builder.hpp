@@ -16,7 +16,6 @@
 #include "core/builder/snapshot/map_values.hpp"
 #include "core/builder/snapshot/signer.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/builder/snapshot/write_at.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/builder/base/running_checksum.hpp"
 #include "core/builder/filters/filter_kind.hpp"
-#include "core/builder/snapshot/write_at.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 

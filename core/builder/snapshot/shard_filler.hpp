@@ -13,7 +13,7 @@
 #include "core/builder/partition/partition_reader.hpp"
 #include "core/builder/snapshot/map_values.hpp"
 #include "core/builder/snapshot/signer.hpp"
-#include "core/builder/snapshot/write_at.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/hash/key_hash.hpp"
 #include "core/worker/snapshot/layout.hpp"
 

@@ -1,5 +1,8 @@
+// The bytes of a whole snapshot in memory, and where a builder writes them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "core/worker/base/bytes.hpp"
@@ -22,5 +25,9 @@ class SnapshotBytes {
   std::unique_ptr<std::byte[], Free> address_;
   std::size_t size_;
 };
+
+// Receives the bytes of a snapshot or of counters while they are made, in any order: memory or a file.
+// `offset` counts from the first byte of the whole. An exception from it ends the build and is passed on.
+using WriteAt = std::function<void(std::uint64_t offset, Bytes bytes)>;
 
 }  // namespace keysieve

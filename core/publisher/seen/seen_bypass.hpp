@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/worker/base/clock.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/seen/seen_page.hpp"
 
 namespace keysieve {
 
@@ -15,5 +16,9 @@ namespace keysieve {
 // NotTrusted, Data, Incompatible.
 void set_seen_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_seen_bypass(const std::string& directory, std::string_view set_name);
+
+inline PageBypass bypass_of(SeenPage& page) noexcept {
+  return {page.state, SeenState::kBypassBit, page.bypass_until};
+}
 
 }  // namespace keysieve

@@ -1,7 +1,5 @@
 #include "core/publisher/seen/seen_writer.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +8,11 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
-#include "core/publisher/seen/new_seen_page.hpp"
 #include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/seen/writable_seen_page.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -21,6 +20,7 @@ namespace {
 
 constexpr mode_t kPageMode = 0640;
 constexpr const char* kNewPageName = "page.new";
+constexpr const char* kAtWork = "another loader is at work on it";
 
 // Everyone may enter the folder of all seen sets. Each set's own folder decides who may read.
 PublisherFolder open_folder(const std::string& directory, std::string_view set_name,
@@ -36,7 +36,6 @@ PublisherFolder open_folder(const std::string& directory, std::string_view set_n
 SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
                        CheckMemory check_memory)
     : folder_(open_folder(directory, set_name, group)),
-      lock_(folder_.open_file(kLockName, O_RDWR | O_CREAT)),
       check_memory_(std::move(check_memory)),
       path_(folder_.path_of(kSeenPageName)) {
   if (folder_.owner() != ::geteuid()) {
@@ -47,14 +46,7 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
   if constexpr (!kHasWideAtomics)
     throw Error(ErrorKind::Incompatible,
                 folder_.path() + ": this processor has no atomic operation on 16 bytes");
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Error(ErrorKind::Locked, folder_.path_of(kLockName) + ": locked: another loader is at work on it");
-  }
-  // Or that one has removed the set meanwhile.
-  const auto named = folder_.status_of(kLockName);
-  if (!named || identity_of(*named) != identity_of(stat_of(lock_, folder_.path_of(kLockName))))
-    throw Error(ErrorKind::Locked,
-                folder_.path_of(kLockName) + ": was removed or replaced while it was taken");
+  lock_ = folder_.take_lock(kAtWork);
 }
 
 bool SeenWriter::is_empty() const {
@@ -67,8 +59,7 @@ bool SeenWriter::is_empty() const {
 void SeenWriter::open_page() {
   file_.reset();  // a lock of its own would be in the way
   file_.emplace(folder_);
-  if (!lock_page(file_->file(), path_))
-    throw Error(ErrorKind::Locked, path_ + ": locked: another loader is at work on it");
+  if (!lock_page(file_->file(), path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
 }
 
 bool SeenWriter::adopt() {
@@ -295,10 +286,7 @@ void SeenWriter::replace_lost(std::size_t index) {
 }
 
 void SeenWriter::clear_expired_bypass(UnixSeconds now) noexcept {
-  const UnixSeconds until = page().bypass_until.load();
-  if (!state().is_bypassed || until == 0 || now < until) return;
-  page().state.fetch_and(~SeenState::kBypassBit);
-  if (page().bypass_until.load() != until) page().state.fetch_or(SeenState::kBypassBit);
+  bypass_of(page()).clear_if_over(now);
 }
 
 void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {

@@ -1,9 +1,10 @@
-// The page of a seen set, mapped so that its loader can write to it.
+// The page of a seen set as its loader has it: new, and mapped for writing.
 #pragma once
 
 #include <fcntl.h>
 
 #include <utility>
+#include <vector>
 
 #include "core/worker/seen/seen_page.hpp"
 
@@ -27,5 +28,8 @@ class WritableSeenPageFile : public SeenPageFile {
 
   FileDescriptor file_;
 };
+
+// The bytes of a page without filters.
+std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable);
 
 }  // namespace keysieve

@@ -4,11 +4,14 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/worker/base/clock.hpp"
+#include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
 
@@ -26,5 +29,38 @@ void clear_store_bypass(const std::string& directory, std::string_view set_name)
 // The owner that these functions trust with the folder <directory>/<set>. Root may switch in a folder that
 // was given to another user with all its files: workers that have it mapped still answer from it.
 std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name);
+
+// A switch in a page: a bit of the word that readers load at every call, and the end of the bypass. All of it
+// is sequentially consistent (SeenWriter::take_over() needs that, too), and needs no lock. switch_to() writes
+// the new end first and the bit second, so a reader that sees the bit (acquire) sees the end as well. If it
+// runs between the look and the clearing of clear_if_over(), the end has changed afterwards, and that
+// function sets the bit again; if it runs later, it sets the bit itself. Switching off stores an end in the
+// past before clearing the bit, so a bit that is set again after that means nothing.
+struct PageBypass {
+  std::atomic<std::uint64_t>& word;
+  std::uint64_t bit;
+  std::atomic<std::int64_t>& until;
+
+  // kBypassOver switches it off.
+  void switch_to(UnixSeconds end) const noexcept {
+    until.store(end);
+    end == kBypassOver ? word.fetch_and(~bit) : word.fetch_or(bit);
+  }
+  void clear_if_over(UnixSeconds now) const noexcept {
+    const UnixSeconds end = until.load();
+    if ((word.load() & bit) == 0 || end == 0 || now < end) return;
+    word.fetch_and(~bit);
+    if (until.load() != end) word.fetch_or(bit);
+  }
+};
+
+inline PageBypass bypass_of(ControlPage& page, const BypassSwitch& bypass) noexcept {
+  return {page.current, bypass.bit, page.*bypass.until};
+}
+
+// Calls `change` with the set's folder, again until it returns true: the page that it has changed is still in
+// its place, and so was not taken over unchanged. Throws as SetFolder::open() and `change`.
+void change_page(const std::string& directory, std::string_view set_name,
+                 const std::function<bool(const SetFolder&)>& change);
 
 }  // namespace keysieve

@@ -1,16 +1,14 @@
 #include "core/publisher/shm/publisher.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/memory_use.hpp"
-#include "core/publisher/shm/new_pages.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/attachment.hpp"
 
@@ -129,13 +127,7 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
       set_name_(set_name),
       folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
-  lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw_write_error(folder_.path_of(kLockName), errno);
-    throw Error(ErrorKind::Locked,
-                folder_.path_of(kLockName) + ": locked: another publisher is at work on set " + set_name_);
-  }
-  check_lock_is_ours();
+  lock_ = folder_.take_lock("another publisher is at work on set " + set_name_);
   take_control();
 }
 
@@ -164,7 +156,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   // Throws unless a reader would accept it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication});
-  check_lock_is_ours();
+  folder_.check_lock(lock_);
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
@@ -252,18 +244,9 @@ bool Publisher::remove_if_unused() {
   return true;
 }
 
-// set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,
-// the end has changed afterwards, and this function sets the bit again; if it runs later, it sets the bit
-// itself. Switching a bypass off stores an end in the past before clearing the bit, so a bit that is set
-// again after that means nothing. All sequentially consistent, with bypass.cpp.
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
-  ControlPage& page = control_->writable_page();
-  for (const BypassSwitch& bypass : kBypassSwitches) {
-    const UnixSeconds until = (page.*bypass.until).load();
-    if ((page.current.load() & bypass.bit) == 0 || until == 0 || now < until) continue;
-    page.current.fetch_and(~bypass.bit);
-    if ((page.*bypass.until).load() != until) page.current.fetch_or(bypass.bit);
-  }
+  for (const BypassSwitch& bypass : kBypassSwitches)
+    bypass_of(control_->writable_page(), bypass).clear_if_over(now);
 }
 
 // While this publisher is not looking, the lock file may be removed and another one locked. A replaced
@@ -323,16 +306,6 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
     }
   } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
                                           std::memory_order_release, std::memory_order_relaxed));
-}
-
-// Another process may have removed the lock file and locked a new one.
-void Publisher::check_lock_is_ours() const {
-  const auto held = stat_of(lock_, folder_.path_of(kLockName));
-  const auto named = folder_.status_of(kLockName);
-  if (!named || identity_of(*named) != identity_of(held)) {
-    throw Error(ErrorKind::Locked,
-                folder_.path_of(kLockName) + ": was removed or replaced while it was held");
-  }
 }
 
 }  // namespace keysieve

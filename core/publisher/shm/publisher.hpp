@@ -74,7 +74,6 @@ class Publisher {
   [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
   void keep_previous(std::uint64_t publication) const noexcept;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
-  void check_lock_is_ours() const;
   void take_control();
   bool remove_if_unused();
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -104,6 +105,23 @@ PublisherFolder PublisherFolder::open_or_create(const std::string& directory, st
   give_to_group(folder, path, group);
   const uid_t owner = stat_of(folder, path).st_uid;
   return PublisherFolder(std::move(folder), path, owner);
+}
+
+FileDescriptor PublisherFolder::take_lock(const std::string& at_work) const {
+  FileDescriptor lock = open_file(kLockName, O_RDWR | O_CREAT);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw_write_error(path_of(kLockName), errno);
+    throw Error(ErrorKind::Locked, path_of(kLockName) + ": locked: " + at_work);
+  }
+  check_lock(lock);
+  return lock;
+}
+
+void PublisherFolder::check_lock(const FileDescriptor& lock) const {
+  const auto held = stat_of(lock, path_of(kLockName));
+  const auto named = status_of(kLockName);
+  if (!named || identity_of(*named) != identity_of(held))
+    throw Error(ErrorKind::Locked, path_of(kLockName) + ": was removed or replaced while it was held");
 }
 
 FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t mode) const {

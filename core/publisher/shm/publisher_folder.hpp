@@ -30,6 +30,11 @@ class PublisherFolder : public SetFolder {
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
+  // Takes the set's lock, until the file is closed. Throws Locked: another process, `at_work`, has it, or the
+  // file was removed or replaced meanwhile; CannotCreate, Permission.
+  [[nodiscard]] FileDescriptor take_lock(const std::string& at_work) const;
+  // Throws Locked if another process may have the lock as well, because the file was removed or replaced.
+  void check_lock(const FileDescriptor& lock) const;
   // Creates a file that must not exist, with exactly this mode and the folder's group; open for reading and
   // writing. Throws CannotCreate (it exists, or there is no room), Permission; both name the file.
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;

@@ -3,9 +3,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/builder/base/random.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/page_header.hpp"
 
 namespace keysieve {
 
@@ -27,5 +32,46 @@ WritableLiveFile::WritableLiveFile(const SetFolder& folder, const std::string& f
 WritableLiveFile::WritableLiveFile(const FileDescriptor& file, const std::string& path,
                                    const PublicationId& id)
     : LiveFile(file, path, id, MapAccess::ReadWrite), is_in_memory_(is_in_memory(file, path)) {}
+
+std::array<std::byte, kPageBytes> new_control_page() {
+  ControlPage page{};
+  page.magic = kControlMagic;
+  page.endian_mark = kEndianMark;
+  page.abi_major = kControlAbiMajor;
+  page.abi_minor = kControlAbiMinor;
+  page.instance = random_value<std::uint64_t>();
+  page.header_checksum = header_checksum(page);
+  std::array<std::byte, kPageBytes> bytes;
+  std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
+  return bytes;
+}
+
+std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
+  LivePage page{};
+  page.magic = kLiveMagic;
+  page.instance = stamp.instance;
+  page.publication = stamp.publication;
+  page.generation = stamp.generation;
+  page.published_at = stamp.published_at;
+  page.layer_shard_count = stamp.layer.shard_count;
+  page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
+  page.seed = stamp.seed;
+  page.header_checksum = header_checksum(page);
+  page.live_keys = stamp.live_keys;
+  std::array<std::byte, kPageBytes> bytes;
+  std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
+  return bytes;
+}
+
+bool lock_page(const FileDescriptor& page, const std::string& path) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(page.get(), F_OFD_SETLK, &lock) == 0) return true;
+  if (errno != EAGAIN) throw_write_error(path + ": cannot lock", errno);
+  lock.l_type = F_RDLCK;
+  if (::fcntl(page.get(), F_OFD_GETLK, &lock) != 0) throw_write_error(path + ": cannot lock", errno);
+  return lock.l_type == F_UNLCK;
+}
 
 }  // namespace keysieve

@@ -1,6 +1,10 @@
-// The control page and the live file of a publication, mapped so that their owner can write to them.
+// The control page and the live file of a publication as their owner has them: new, mapped for writing,
+// locked.
 #pragma once
 
+#include <string>
+
+#include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "core/worker/shm/live_file.hpp"
 
@@ -46,5 +50,29 @@ class WritableLiveFile : public LiveFile {
 
   bool is_in_memory_;
 };
+
+// The bytes of a control page with nothing published, and a random instance.
+std::array<std::byte, kPageBytes> new_control_page();
+
+// The first fields of a live page.
+struct PublicationStamp {
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+  std::uint64_t generation = 0;
+  UnixSeconds published_at = 0;
+  LayerGeometry layer{};
+  HashSeed seed{};
+  std::uint64_t live_keys = 0;
+};
+
+// The bytes of a live page, with its checksum; the layer's bytes follow it in the file.
+std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
+
+// The lock that a loader holds on the page of its set as long as it lives, for seen sets as well: another
+// loader cannot get it, even if the file `lock` was removed and made again. The kernel lets it go when the
+// descriptor is closed.
+// Requires a descriptor that is open for writing. False: another loader has it. A worker that can open the
+// page can lock it for reading; that is no obstacle. Throws CannotCreate, Permission; `path` is for messages.
+bool lock_page(const FileDescriptor& page, const std::string& path);
 
 }  // namespace keysieve

@@ -3,6 +3,7 @@
 // The lookup path throws nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -35,8 +36,20 @@ enum class ErrorKind : std::uint8_t {
   KnownAbsentSample,  // the snapshot's own check of its known-absent keys
 };
 
-// For example "cannot_create"; Data is "damaged". For JSON and labels of metrics.
-std::string_view to_string(ErrorKind kind) noexcept;
+// For JSON and labels of metrics.
+inline constexpr auto kErrorKindNames =
+    std::to_array<std::string_view>({"usage",        "configuration", "damaged",
+                                     "incompatible", "missing",       "cannot_create",
+                                     "permission",   "not_trusted",   "locked",
+                                     "superseded",   "unavailable",   "unconfirmed",
+                                     "login",        "signature",     "older",
+                                     "max_size",     "min_keys",      "max_shrink",
+                                     "max_fpr",      "required_keys", "known_absent_sample"});
+static_assert(kErrorKindNames.size() == static_cast<std::size_t>(ErrorKind::KnownAbsentSample) + 1);
+
+constexpr std::string_view to_string(ErrorKind kind) noexcept {
+  return kErrorKindNames[static_cast<std::size_t>(kind)];
+}
 
 class Error : public std::runtime_error {
  public:

@@ -6,21 +6,16 @@
 #include "core/worker/base/set_name.hpp"
 
 namespace keysieve {
+namespace {
+
+constexpr auto kAvailabilityNames =
+    std::to_array<std::string_view>({"ready", "missing", "expired", "bypassed", "incompatible"});
+static_assert(kAvailabilityNames.size() == static_cast<std::size_t>(Availability::Incompatible) + 1);
+
+}  // namespace
 
 std::string_view to_string(Availability availability) noexcept {
-  switch (availability) {
-    case Availability::Ready:
-      return "ready";
-    case Availability::Missing:
-      return "missing";
-    case Availability::Expired:
-      return "expired";
-    case Availability::Bypassed:
-      return "bypassed";
-    case Availability::Incompatible:
-      return "incompatible";
-  }
-  return "unknown";
+  return kAvailabilityNames[static_cast<std::size_t>(availability)];
 }
 
 std::string_view SetReader::reason() const noexcept {

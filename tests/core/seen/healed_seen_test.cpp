@@ -60,35 +60,6 @@ TEST_F(HealedSeen, HasAllKeysOfEachFilter) {
   }
 }
 
-TEST_F(HealedSeen, HasAllFiltersAtOnce) {
-  append(writer_, {plan(2), plan(3)});
-  SeenReader attached = reader();
-  EXPECT_TRUE(is_new(attached, numbered_hash(1)));
-  for (const std::size_t lost : {0U, 1U, 2U}) remove_memory_of(lost);
-  EXPECT_EQ(writer_.heal(), 3U);
-  EXPECT_FALSE(is_new(attached, numbered_hash(1)));
-  EXPECT_FALSE(test::run_in_process([&] {
-    SeenReader fresh = reader();
-    return is_new(fresh, numbered_hash(1)) ? 1 : 0;
-  }));
-}
-
-// The call had added the key before the copy was made, so it may be there or not.
-TEST_F(HealedSeen, IsNewAtMostOnceToACallThatWasAmidIt) {
-  SeenReader amid = reader();
-  ASSERT_TRUE(amid.follow());
-  remove_memory_of(0);
-  EXPECT_EQ(writer_.heal(), 1U);
-  SeenReader other = reader();
-  EXPECT_TRUE(is_new(other, numbered_hash(1)));
-  EXPECT_EQ(amid.add_if_new(numbered_hash(1)), SeenAnswer::Seen) << "it added the key to what is gone";
-  ASSERT_TRUE(amid.follow());
-  remove_memory_of(0);
-  EXPECT_EQ(writer_.heal(), 1U);
-  EXPECT_EQ(amid.add_if_new(numbered_hash(2)), SeenAnswer::New);
-  EXPECT_FALSE(is_new(other, numbered_hash(2)));
-}
-
 TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   bool has_memory = true;
   {
@@ -225,25 +196,31 @@ class TakenOverSeen : public HealedSeen {
   SeenReader amid_ = reader();
 };
 
-TEST_F(TakenOverSeen, HasAllKeysWhenItsFolderIsRenamed) {
-  std::filesystem::rename(folder(), folder() + "-moved");
+// How the path to the page is lost.
+struct Loss {
+  const char* name;
+  void (*happen)(const std::filesystem::path& page);
+};
+void rename_away(const std::filesystem::path& path) {
+  std::filesystem::rename(path, path.string() + "-moved");
+}
+
+class TakenOverSeenAfter : public TakenOverSeen, public ::testing::WithParamInterface<Loss> {};
+
+TEST_P(TakenOverSeenAfter, HasAllKeys) {
+  GetParam().happen(page_path());
   EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
 }
 
-TEST_F(TakenOverSeen, HasAllKeysWhenTheFolderOfAllSetsIsRenamed) {
-  std::filesystem::rename(seen_directory(directory_.path()), directory_ / "moved");
-  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
-}
-
-TEST_F(TakenOverSeen, HasAllKeysWhenItsFolderIsRemoved) {
-  std::filesystem::remove_all(folder());
-  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
-}
-
-TEST_F(TakenOverSeen, HasAllKeysWhenItsPageIsRemoved) {
-  std::filesystem::remove(page_path());
-  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
-}
+INSTANTIATE_TEST_SUITE_P(
+    Losses, TakenOverSeenAfter,
+    ::testing::Values(
+        Loss{"its_folder_is_renamed", [](const auto& page) { rename_away(page.parent_path()); }},
+        Loss{"all_sets_are_renamed", [](const auto& page) { rename_away(page.parent_path().parent_path()); }},
+        Loss{"its_folder_is_removed",
+             [](const auto& page) { std::filesystem::remove_all(page.parent_path()); }},
+        Loss{"its_page_is_removed", [](const auto& page) { std::filesystem::remove(page); }}),
+    [](const auto& loss) { return std::string(loss.param.name); });
 
 TEST_F(TakenOverSeen, HasAllKeysWhenSomethingIsMountedOverItsDirectory) {
   constexpr int kMayNotMount = 2;

@@ -16,11 +16,9 @@ namespace keysieve {
 namespace {
 
 using test::append;
-using test::is_new;
 using test::numbered_hash;
 using test::start_process;
 using test::wait_for;
-using test::was_seen;
 
 constexpr int kHostile = 2;
 constexpr int kHonest = 3;
@@ -119,16 +117,6 @@ TEST_F(HostileWords, ChangeAnswersAndNothingElse) {
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
 }
 
-TEST_F(HostileWords, MakeKeysSeenOrNewAgain) {
-  const SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  for (Word& word : writer.filters()[0].filter.words()) word.low = word.high = 0;
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  for (Word& word : writer.filters()[0].filter.words()) word.low = word.high = ~std::uint64_t{0};
-  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
-}
-
 class DamagedSeenPage : public HostileWords {
  protected:
   // Asks with bytes changed, one at a time, by those who attach the set anew: with each up to the entries
@@ -179,29 +167,6 @@ TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
     file.writable_page().state = good;
     ASSERT_TRUE(ask(reader, random())) << reader.reason();
   }
-}
-
-TEST_F(DamagedSeenPage, HasAnyEntries) {
-  SeenWriter writer = started_writer();
-  append(writer, {plan(), plan()});
-  const WritableSeenPageFile file = writable_page_file();
-  SeenEntry& entry = file.writable_page().entries[(writer.state().first + 1) % kSeenEntries];
-  const SeenEntry good = entry;
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 3'000; ++i) {
-    std::array<std::byte, sizeof(SeenEntry)> bytes{};
-    std::memcpy(bytes.data(), &good, sizeof good);
-    for (std::uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
-      // The key of the segment stays, so that the other fields matter.
-      bytes[random() % offsetof(SeenEntry, segment_key)] = std::byte(random());
-    }
-    std::memcpy(&entry, bytes.data(), sizeof entry);
-    SeenReader reader = this->reader();
-    if (!ask(reader, random())) {
-      EXPECT_NE(reader.reason(), "");
-    }
-  }
-  entry = good;
 }
 
 }  // namespace

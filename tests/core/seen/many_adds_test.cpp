@@ -53,9 +53,7 @@ TEST_F(SeenBesideThreads, AreNewToOneThread) {
   constexpr std::uint64_t kKeysPerWindow = 50;
   constexpr std::uint64_t kWindows = 200;
   constexpr int kThreads = 4;
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  test::append(writer, {roomy_plan()});
+  SeenWriter writer = new_writer({roomy_plan()});
   std::array<std::atomic<int>, kKeysPerWindow * kWindows> wins{};
   std::atomic<std::uint64_t> next_window{1};
   std::atomic<int> unavailable{0};

@@ -1,6 +1,5 @@
 // The page that leads to the words: what of it is trusted, and what workers may do to it.
 #include "core/worker/seen/seen_page.hpp"
-#include "core/publisher/seen/new_seen_page.hpp"
 
 #include <fcntl.h>
 #include <sys/shm.h>
@@ -71,16 +70,6 @@ class SeenPageTest : public test::SeenSets {
   }
 };
 
-TEST_F(SeenPageTest, HasWhatItWasMadeWith) {
-  const std::vector<std::byte> bytes = new_seen_page({7}, OnUnavailable::Seen);
-  ASSERT_EQ(bytes.size(), kSeenPageBytes);
-  const auto at = [](const std::vector<std::byte>& page, std::size_t offset) {
-    return load<std::uint64_t>(page.data() + offset);
-  };
-  EXPECT_EQ(at(bytes, offsetof(SeenPage, seed)), 7U);
-  EXPECT_EQ(at(bytes, offsetof(SeenPage, state)), 0U);
-}
-
 TEST_F(SeenPageTest, NamesItsAnswers) {
   EXPECT_EQ(to_string(OnUnavailable::Throw), "throw");
   EXPECT_EQ(to_string(OnUnavailable::New), "new");
@@ -137,15 +126,6 @@ TEST_F(SeenPageTest, IsIncompatibleWithAnotherMajorAbi) {
   expect_refused(ErrorKind::Incompatible, page_path(), "written by another version");
 }
 
-TEST_F(SeenPageTest, IsMissingWhenItOrItsFolderIsNotThere) {
-  std::filesystem::rename(page_path(), page_path() + "-moved");
-  expect_refused(ErrorKind::MissingInput, page_path(), "No such file");
-  std::filesystem::rename(page_path() + "-moved", page_path());
-  std::filesystem::rename(folder(), folder() + "-moved");
-  expect_refused(ErrorKind::MissingInput, folder(), "No such file");
-  std::filesystem::rename(folder() + "-moved", folder());
-}
-
 TEST_F(SeenPageTest, IsNotTrustedWhenItsGroupOrOthersMayWriteToItOrItsFolder) {
   for (const mode_t mode : {0660U, 0642U}) {
     set_mode(page_path(), mode);
@@ -156,35 +136,6 @@ TEST_F(SeenPageTest, IsNotTrustedWhenItsGroupOrOthersMayWriteToItOrItsFolder) {
     set_mode(folder(), mode);
     expect_refused(ErrorKind::NotTrusted, folder(), "its group or others may write to it");
   }
-}
-
-TEST_F(SeenPageTest, IsNotTrustedBehindASymbolicLink) {
-  std::filesystem::rename(page_path(), page_path() + "-real");
-  std::filesystem::create_symlink(page_path() + "-real", page_path());
-  expect_refused(ErrorKind::MissingInput, page_path(), "Too many levels of symbolic links");
-  std::filesystem::rename(page_path() + "-real", page_path());
-  std::filesystem::rename(folder(), folder() + "-real");
-  std::filesystem::create_symlink(folder() + "-real", folder());
-  expect_refused(ErrorKind::MissingInput, folder(), "");
-  std::filesystem::remove(folder());
-  std::filesystem::rename(folder() + "-real", folder());
-}
-
-TEST_F(SeenPageTest, MustBeAFile) {
-  std::filesystem::rename(page_path(), page_path() + "-moved");
-  ASSERT_EQ(::mkfifo(page_path().c_str(), 0640), 0);
-  expect_refused(ErrorKind::NotTrusted, page_path(), "not a regular file");
-  std::filesystem::rename(page_path() + "-moved", page_path());
-}
-
-TEST_F(SeenPageTest, IsNotTrustedWhenItBelongsToAnotherUser) {
-  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_to(page_path(), kOtherUser);
-  expect_refused(ErrorKind::NotTrusted, page_path(), "it belongs to uid 54321, the folder to uid 0");
-  give_to(folder(), kOtherUser);
-  set_mode(folder(), 02750);
-  expect_refused(ErrorKind::NotTrusted, folder(), "belongs to uid 54321");
-  expect_refused(ErrorKind::NotTrusted, folder(), "belongs to uid 54321", kWorker);
 }
 
 // The page is the trusted user's, but its words were made by another one.
@@ -206,17 +157,6 @@ class SeenPageOfWorkers : public test::SeenSets {
     static_cast<void>(started_writer(kWorkerGroup));
   }
 };
-
-TEST_F(SeenPageOfWorkers, LetsThoseOfItsGroupAdd) {
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup,
-                   [&] {
-                     SeenReader reader = this->reader();
-                     return is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1)) ? 0 : 1;
-                   }),
-            0);
-  SeenReader reader = this->reader();
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-}
 
 TEST_F(SeenPageOfWorkers, IsClosedToAllOthers) {
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1,

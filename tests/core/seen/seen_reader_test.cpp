@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -15,6 +16,7 @@ using test::at;
 using test::is_new;
 using test::numbered_hash;
 using test::was_seen;
+using ::testing::ElementsAre;
 
 class SeenReaderTest : public test::SeenSets {
  protected:
@@ -55,14 +57,6 @@ TEST_F(SeenReaderTest, SaysThatAKeyIsNewToOneReaderOfAll) {
   EXPECT_FALSE(is_new(first, numbered_hash(2)));
 }
 
-TEST_F(SeenReaderTest, AddsNothingWhenItOnlyAsks) {
-  const SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_FALSE(was_seen(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(was_seen(reader, numbered_hash(1)));
-}
-
 TEST_F(SeenReaderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
     EXPECT_THAT([&] { SeenReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
@@ -95,38 +89,8 @@ TEST_F(SeenReaderTest, AddsKeysToTheNewestFilterAlone) {
   EXPECT_TRUE(writer.filters()[2].filter.may_contain(numbered_hash(1)));
 }
 
-TEST_F(SeenReaderTest, FollowsTheGrowthOfAWindow) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  SeenPlan growth = plan(kForever, 1);
-  growth.size.words *= 2;
-  growth.size.block_words *= 2;
-  append(writer, {growth});
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
-  EXPECT_EQ(reader.filters().back().words().size(), growth.size.words);
-  EXPECT_EQ(reader.filters().back().block_words(), growth.size.block_words);
-}
-
-TEST_F(SeenReaderTest, FindsWhatTheLoaderHasRestored) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  EXPECT_TRUE(writer.make(plan(1), 0).filter.add_if_new(numbered_hash(0)));
-  EXPECT_TRUE(writer.make(plan(2), 0).filter.add_if_new(numbered_hash(1)));
-  EXPECT_FALSE(was_seen(reader, numbered_hash(0)));
-  writer.show();
-  EXPECT_FALSE(is_new(reader, numbered_hash(0)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-}
-
 TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {plan(100)});
+  SeenWriter writer = new_writer({plan(100)});
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   append(writer, {plan(200)});
@@ -138,18 +102,6 @@ TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   EXPECT_FALSE(is_new(reader, numbered_hash(2)));
   EXPECT_EQ(reader.filters().size(), 1U);
-}
-
-// Between follow() and add_if_new() the loader has appended a filter.
-TEST_F(SeenReaderTest, AddsAKeyToAFilterThatWasAppendedDuringTheCall) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  SeenReader later = this->reader();
-  EXPECT_TRUE(reader.follow());
-  append(writer, {plan()});
-  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
-  EXPECT_TRUE(writer.filters()[1].filter.may_contain(numbered_hash(1)));
-  EXPECT_FALSE(is_new(later, numbered_hash(1)));
 }
 
 TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
@@ -168,21 +120,21 @@ TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
   }
 }
 
-TEST_F(SeenReaderTest, IsNotDisturbedByAFilterThatIsRetiredDuringTheCall) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window(), plan()});
+// So any filter may be newer.
+TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilterWhenItsOwnIsGone) {
+  SeenWriter writer = new_writer({next_window()});
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
+  append(writer, {next_window()});
+  SeenReader later = this->reader();
+  EXPECT_TRUE(is_new(later, numbered_hash(1)));
+  append(writer, {plan()});
   EXPECT_EQ(writer.retire(at(1)), 1U);
-  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
-  EXPECT_EQ(reader.filters().size(), 1U);
+  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::Seen);
 }
 
 TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   SeenReader reader = this->reader();
   for (const int windows : {1, 100, 511, 512, 600, 1'023, 1'024, 1'500}) {
     SCOPED_TRACE(windows);
@@ -196,9 +148,7 @@ TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
 }
 
 TEST_F(SeenReaderTest, CatchesUpWithinACall) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   for (const int windows : {1, 511, 512, 600, 1'024, 1'025}) {
     SCOPED_TRACE(windows);
     const auto key = static_cast<std::uint64_t>(windows);
@@ -217,9 +167,7 @@ TEST_F(SeenReaderTest, CatchesUpWithinACall) {
 
 // Each change numbers all filters anew.
 TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, std::vector<SeenPlan>(100, plan()));
+  SeenWriter writer = new_writer(std::vector<SeenPlan>(100, plan()));
   std::atomic<bool> stop{false};
   std::thread loader([&] {
     while (!stop) {
@@ -242,16 +190,6 @@ TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   loader.join();
   EXPECT_EQ(unavailable, 0);
   EXPECT_GT(attached, 3);
-}
-
-TEST_F(SeenReaderTest, HoldsAsManyFiltersAsASetMayHave) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, std::vector<SeenPlan>(kMaxSeenFilters, plan()));
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_EQ(reader.filters().size(), kMaxSeenFilters);
 }
 
 // Another call may have added the key by its other hash.
@@ -316,19 +254,8 @@ TEST_F(SeenReaderTest, DoesNotKnowWhenABypassBeginsDuringTheCall) {
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
 }
 
-TEST_F(SeenReaderTest, ShowsWhenTheLoaderLastLooked) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  writer.looked(1'234);
-  EXPECT_EQ(reader.page()->looked_at, 1'234);
-  EXPECT_EQ(reader.page()->entry(reader.attached().first).plan, plan());
-}
-
 TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {next_window()});
+  SeenWriter writer = new_writer({next_window()});
   const auto open_files = [] {
     const std::filesystem::directory_iterator files("/proc/self/fd");
     return std::distance(begin(files), end(files));
@@ -351,6 +278,78 @@ TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
     EXPECT_TRUE(reader.follow());
     EXPECT_EQ(mapped_segments(), segments_before + 1);
   }
+}
+
+// Batches of keys, which a worker adds in one call.
+class SeenBatch : public test::SeenSets {
+ protected:
+  static std::vector<KeyHash> hashes(std::uint64_t first, std::uint64_t count) {
+    std::vector<KeyHash> all;
+    for (std::uint64_t i = 0; i < count; ++i) all.push_back(numbered_hash(first + i));
+    return all;
+  }
+};
+
+TEST_F(SeenBatch, AnswersAsForEachKey) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+  const std::vector<KeyHash> keys{numbered_hash(1), numbered_hash(2), numbered_hash(1), numbered_hash(3),
+                                  numbered_hash(3)};
+  std::array<bool, 5> are_new{};
+  EXPECT_TRUE(reader.follow());
+  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
+  EXPECT_THAT(are_new, ElementsAre(true, false, false, true, false));
+  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
+  EXPECT_THAT(are_new, ElementsAre(false, false, false, false, false));
+  EXPECT_EQ(reader.add_many_if_new({}, nullptr), 0U);
+}
+
+TEST_F(SeenBatch, OfAnySizeIsAnsweredWithAnyNumberOfFilters) {
+  SeenWriter writer = new_writer();
+  SeenPlan large = plan();
+  large.size.words *= 64;
+  SeenReader reader = this->reader();
+  std::uint64_t first = 0;
+  for (const std::size_t filters : {1U, 2U, 255U, 257U, 512U}) {
+    while (writer.filters().size() < filters)
+      append(writer, {writer.filters().size() + 1 == filters ? large : plan()});
+    for (const std::uint64_t keys : {1U, 255U, 256U, 257U, 600U}) {
+      const std::vector<KeyHash> batch = hashes(first, keys);
+      const auto are_new = std::make_unique<bool[]>(keys);
+      ASSERT_TRUE(reader.follow());
+      EXPECT_EQ(reader.add_many_if_new(batch, are_new.get()), keys);
+      EXPECT_EQ(std::count(&are_new[0], &are_new[0] + keys, true), static_cast<std::ptrdiff_t>(keys));
+      first += keys;
+    }
+  }
+}
+
+TEST_F(SeenBatch, FollowsAFilterThatIsAppendedMeanwhile) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  append(writer, {plan()});
+  std::array<bool, 20> are_new{};
+  EXPECT_EQ(reader.add_many_if_new(hashes(0, 20), are_new.data()), 20U);
+  EXPECT_EQ(std::count(are_new.begin(), are_new.end(), true), 20);
+  SeenReader later = this->reader();
+  EXPECT_TRUE(later.follow());
+  EXPECT_EQ(later.add_many_if_new(hashes(0, 20), are_new.data()), 20U);
+  EXPECT_EQ(std::count(are_new.begin(), are_new.end(), true), 0);
+}
+
+TEST_F(SeenBatch, EndsWhereTheSetBecomesUnavailable) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  for (std::uint64_t key = 0; key < 5; ++key) EXPECT_TRUE(is_new(reader, numbered_hash(key)));
+  append(writer, {plan()});
+  remove_segment(writer.filters()[1].segment.key());
+  std::array<bool, 10> are_new{};
+  EXPECT_EQ(reader.add_many_if_new(hashes(0, 10), are_new.data()), 5U)
+      << "those that were seen; the next one needs the newer filter";
+  EXPECT_THAT(are_new, ::testing::Each(false));
+  EXPECT_FALSE(reader.is_ready());
 }
 
 }  // namespace

@@ -56,6 +56,13 @@ class SeenSets : public ::testing::Test {
   [[nodiscard]] SeenWriter writer(std::optional<gid_t> group = std::nullopt) const {
     return {directory_.path(), kSet, group};
   }
+  // Of a set that is begun now, with these filters.
+  [[nodiscard]] SeenWriter new_writer(const std::vector<SeenPlan>& plans = {}) const {
+    SeenWriter begun = writer();
+    begun.create(kSeed, OnUnavailable::New);
+    append(begun, plans);
+    return begun;
+  }
   // Of a set that has one filter.
   [[nodiscard]] SeenWriter started_writer(std::optional<gid_t> group = std::nullopt) const {
     SeenWriter started = writer(group);

@@ -1,5 +1,9 @@
 #include "core/publisher/seen/seen_writer.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/seen_sets.hpp"
@@ -10,9 +14,15 @@ namespace {
 
 using test::append;
 using test::at;
+using test::exit_status_of;
 using test::has_segment;
 using test::is_new;
+using test::is_root;
+using test::kOtherUser;
+using test::kWorkerGroup;
 using test::numbered_hash;
+using test::run_as;
+using test::run_in_process;
 using test::was_seen;
 using ::testing::HasSubstr;
 
@@ -20,14 +30,6 @@ class SeenWriterTest : public test::SeenSets {
  protected:
   static std::size_t own_segments() { return test::segments_of(::getpid()); }
 };
-
-TEST_F(SeenWriterTest, HasNothingToAdoptAtFirst) {
-  SeenWriter writer = this->writer();
-  EXPECT_FALSE(writer.adopt());
-  writer.create(kSeed, OnUnavailable::Seen);
-  EXPECT_TRUE(writer.state().is_empty());
-  EXPECT_EQ(writer.page().seed, kSeed);
-}
 
 TEST_F(SeenWriterTest, GoesOnWithWhatTheLastOneLeft) {
   SeenReader reader = this->reader();
@@ -67,8 +69,7 @@ TEST_F(SeenWriterTest, AppendsWhatWasPlanned) {
 
 // What the loader restores may be older than what is there.
 TEST_F(SeenWriterTest, KeepsFiltersInTheOrderOfTheirWindowsAndGrowths) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   const std::vector<FilterId> ids{{10, 0}, {10, 1}, {20, 0}, {30, 0}, {30, 1}};
   for (const std::size_t i : {2U, 0U, 4U, 1U, 3U}) writer.append(plan(ids[i].window_ends, ids[i].growth), 0);
   ASSERT_EQ(writer.filters().size(), ids.size());
@@ -104,38 +105,8 @@ TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotMakeAFilter) {
   EXPECT_TRUE(reader.follow()) << reader.reason();
 }
 
-TEST_F(SeenWriterTest, AppendsNoMoreThanASetMayHave) {
-  SeenWriter writer = started_writer();
-  append(writer, std::vector<SeenPlan>(kMaxSeenFilters - 1, plan()));
-  const auto before = own_segments();
-  EXPECT_THAT([&] { append(writer, {plan()}); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("the most is 512"))));
-  EXPECT_EQ(own_segments(), before);
-  EXPECT_EQ(writer.state().size, kMaxSeenFilters);
-}
-
-TEST_F(SeenWriterTest, CannotAppendMoreThanTheMachineHas) {
-  SeenWriter writer = started_writer();
-  const SeenState state = writer.state();
-  SeenPlan large = plan();
-  large.size.words = std::uint64_t{1} << 52;
-  EXPECT_THAT([&] { append(writer, {large}); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("cannot create"))));
-  EXPECT_EQ(writer.state(), state);
-}
-
-TEST_F(SeenWriterTest, CountsTheLoadersThatDiedTakingMemory) {
-  started_writer().page().deaths_taking_memory = 2;
-  SeenWriter writer = this->writer();
-  EXPECT_TRUE(writer.adopt());
-  EXPECT_EQ(writer.deaths_taking_memory(), 2U);
-  append(writer, {plan()});
-  EXPECT_EQ(writer.deaths_taking_memory(), 0U);
-}
-
 TEST_F(SeenWriterTest, RetiresOnlyFromTheOldestAndNeverTheNewest) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   EXPECT_EQ(writer.retire(at(kForever)), 0U);
   append(writer, {plan(10), plan(15), plan(20), plan(30)});
   std::vector<std::uint32_t> keys;
@@ -159,8 +130,7 @@ SeenPlan window(const SeenPlan& plan, UnixSeconds begins, UnixSeconds ends, std:
 
 // Keys came in until the next one began: they live as long as if it had ended then by plan.
 TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   append(writer,
          {window(plan(), 0, 10), window(plan(), 0, 10, 1), window(plan(), 17, 20), window(plan(), 20, 30)});
   EXPECT_EQ(writer.retire(at(26)), 0U);
@@ -172,31 +142,13 @@ TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
 // The wall clock may be set, and the other one begins anew when the machine is booted.
 TEST_F(SeenWriterTest, RetiresAWindowOnlyWhenBothClocksSayThatItHasExpired) {
   constexpr std::int64_t kHour = 3'600;
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
+  SeenWriter writer = new_writer();
   writer.append(window(plan(), 1'000, 1'010), 50);
   writer.append(window(plan(), 1'010, 1'020), 60);
   EXPECT_EQ(writer.retire({.unix = 1'020 + kHour, .boot = 69}), 0U) << "a wall clock that is an hour ahead";
   EXPECT_EQ(writer.retire({.unix = 1'019, .boot = 70 + kHour}), 0U) << "one that is behind";
   EXPECT_EQ(writer.retire({.unix = 1'020, .boot = 70}), 1U);
   EXPECT_EQ(writer.retire(at(kForever)), 0U);
-}
-
-// Numbers go on with each change, beyond those that the page has room for.
-TEST_F(SeenWriterTest, GoesRoundInThePage) {
-  SeenWriter writer = this->writer();
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {plan(0)});
-  const auto before = own_segments();
-  for (std::uint32_t window = 1; window < kSeenEntries + 10; ++window) {
-    append(writer, {plan(window)});
-    ASSERT_EQ(writer.retire(at(window)), 1U);
-    ASSERT_EQ(writer.state().size, 1U);
-  }
-  EXPECT_GT(writer.state().first, 2 * kSeenEntries);
-  EXPECT_EQ(own_segments(), before);
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
 }
 
 TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
@@ -209,55 +161,6 @@ TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   EXPECT_TRUE(writer.is_empty());
   EXPECT_EQ(writer.page().seed, kOtherSeed);
   EXPECT_EQ(writer.page().on_unavailable, static_cast<std::uint32_t>(OnUnavailable::Throw));
-}
-
-TEST_F(SeenWriterTest, RemovesASetWithItsMemory) {
-  const auto before = own_segments();
-  SeenWriter writer = started_writer();
-  append(writer, {plan()});
-  writer.remove();
-  EXPECT_EQ(own_segments(), before);
-  EXPECT_FALSE(std::filesystem::exists(folder()));
-}
-
-TEST_F(SeenWriterTest, AdoptsWhatIsLeftOfAPageThatHasLostMemory) {
-  for (const std::size_t lost : {0U, 1U, 2U}) {
-    SeenReader reader = this->reader();
-    {
-      SeenWriter writer = this->writer();
-      writer.create(kSeed, OnUnavailable::New);
-      for (std::uint64_t i = 0; i < 3; ++i) {
-        append(writer, {plan(static_cast<UnixSeconds>(10 * i))});
-        EXPECT_TRUE(is_new(reader, numbered_hash(i)));
-      }
-      remove_segment(writer.filters()[lost].segment.key());
-    }
-    SeenWriter writer = this->writer();
-    EXPECT_TRUE(writer.adopt());
-    ASSERT_EQ(writer.lost().size(), 1U);
-    EXPECT_EQ(writer.lost()[0].window.ends, static_cast<UnixSeconds>(10 * lost));
-    EXPECT_EQ(writer.filters().size(), 2U);
-    EXPECT_EQ(writer.state().size, 2U);
-    SeenReader fresh = this->reader();
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(was_seen(reader, numbered_hash(i)), i != lost) << i;
-      EXPECT_EQ(was_seen(fresh, numbered_hash(i)), i != lost) << fresh.reason();
-    }
-    EXPECT_TRUE(writer.adopt());
-    EXPECT_TRUE(writer.lost().empty()) << "of that it tells once";
-  }
-}
-
-TEST_F(SeenWriterTest, SaysWhetherItsPageIsInPlace) {
-  const SeenWriter writer = started_writer();
-  EXPECT_TRUE(writer.is_in_place());
-  std::filesystem::rename(folder(), folder() + "-moved");
-  EXPECT_FALSE(writer.is_in_place());
-  std::filesystem::rename(folder() + "-moved", folder());
-  EXPECT_TRUE(writer.is_in_place());
-  std::filesystem::remove_all(folder());
-  EXPECT_FALSE(writer.is_in_place());
-  remove_segment(writer.filters()[0].segment.key());
 }
 
 TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
@@ -278,25 +181,6 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
   std::filesystem::resize_file(page_path(), kSeenPageBytes);
 }
 
-TEST_F(SeenWriterTest, RemovesWhatALoaderThatWasKilledHadNotShown) {
-  static_cast<void>(started_writer());
-  const auto make_and_die = [&] {
-    SeenWriter writer = this->writer();
-    if (!writer.adopt()) return 1;
-    writer.make(plan(), 0);
-    writer.make(plan(1), 0);
-    ::raise(SIGKILL);
-    return 0;
-  };
-  const pid_t killed = test::start_process(make_and_die);
-  EXPECT_EQ(test::wait_for(killed), -SIGKILL);
-  EXPECT_EQ(test::segments_of(killed), 2U);
-  SeenWriter writer = this->writer();
-  EXPECT_TRUE(writer.adopt());
-  EXPECT_EQ(test::segments_of(killed), 0U);
-  EXPECT_EQ(writer.state().size, 1U);
-}
-
 TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
   SeenReader reader = this->reader();
   const pid_t loader = test::start_process([&] {
@@ -306,6 +190,139 @@ TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
   EXPECT_EQ(test::wait_for(loader), 0);
   EXPECT_EQ(test::segments_of(loader), 1U);
   EXPECT_TRUE(was_seen(reader, numbered_hash(1))) << reader.reason();
+}
+
+// Loaders that may not or cannot work on a seen set: locks, other users, a process without resources.
+using SeenWriterAccess = test::SeenSets;
+
+// The page is locked too: who removes `lock` does not let a second loader in.
+TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
+  {
+    const SeenWriter writer = started_writer();
+    std::filesystem::remove(folder() + "/" + kLockName);
+    SeenWriter second = this->writer();
+    EXPECT_THAT([&] { static_cast<void>(second.adopt()); },
+                test::fails(ErrorKind::Locked, HasSubstr(page_path())));
+    EXPECT_EQ(writer.filters().size(), 1U);
+    EXPECT_TRUE(writer.is_in_place());
+  }
+  EXPECT_TRUE(writer().adopt()) << "that loader has ended";
+}
+
+TEST_F(SeenWriterAccess, IsNotKeptOutByAWorkerThatLocksThePage) {
+  static_cast<void>(started_writer());
+  const FileDescriptor page(::open(page_path().c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  ASSERT_EQ(::fcntl(page.get(), F_OFD_SETLK, &lock), 0);
+  EXPECT_TRUE(writer().adopt());
+}
+
+// A set that a loader cannot open for now must not be replaced: its keys would be new again.
+class SeenWriterWithoutResources : public test::SeenSets {
+ protected:
+  // Lets a process whose resources `limit` takes away look for a set of 32 MiB. Returns how that ended.
+  int adopt_after(int (*limit)()) {
+    {
+      SeenPlan large = plan();
+      large.size.words = 8'192 * kWordsPerSeenShard;
+      SeenWriter writer = started_writer();
+      append(writer, {large});
+    }
+    SeenReader reader = this->reader();
+    EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+    const int status = run_in_process([&] {
+      SeenWriter writer = this->writer();
+      if (limit() != 0) return test::kUnexpected;
+      return writer.adopt() ? 1 : 2;
+    });
+    SeenWriter writer = this->writer();
+    EXPECT_TRUE(writer.adopt());
+    EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+    return status;
+  }
+};
+
+TEST_F(SeenWriterWithoutResources, LeavesASetAsItWasWithoutDescriptors) {
+  const auto limit = [] {
+    const rlimit open_files{static_cast<rlim_t>(::dup(0)), 4'096};  // and that one stays open
+    return ::setrlimit(RLIMIT_NOFILE, &open_files);
+  };
+  EXPECT_EQ(adopt_after(limit), exit_status_of(ErrorKind::MissingInput));
+}
+
+TEST_F(SeenWriterWithoutResources, LeavesASetAsItWasWithoutAddressSpace) {
+  const auto limit = [] {
+    std::ifstream pages("/proc/self/statm");
+    rlim_t mapped = 0;
+    pages >> mapped;
+    const rlimit bytes{mapped * kPageBytes + (16 << 20), RLIM_INFINITY};
+    return ::setrlimit(RLIMIT_AS, &bytes);
+  };
+  EXPECT_EQ(adopt_after(limit), exit_status_of(ErrorKind::CannotCreate));
+}
+
+TEST_F(SeenWriterAccess, RefusesAFolderOfAnotherUser) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  static_cast<void>(started_writer());
+  for (const std::string& path : {folder(), folder() + "/" + kLockName, page_path()})
+    ASSERT_EQ(::chown(path.c_str(), kOtherUser, kWorkerGroup), 0);
+  EXPECT_THAT([&] { static_cast<void>(writer()); },
+              test::fails(ErrorKind::NotTrusted, HasSubstr("belongs to uid 54321, this loader runs as 0")));
+}
+
+TEST_F(SeenWriterAccess, NeedsAWritableDirectory) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
+                   [&] {
+                     static_cast<void>(writer());
+                     return 0;
+                   }),
+            exit_status_of(ErrorKind::Permission));
+}
+
+TEST_F(SeenWriterAccess, WorksForAUserThatIsNotRoot) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
+  const auto retire_all = [&] {
+    SeenWriter writer = this->writer(kWorkerGroup);
+    writer.create(kSeed, OnUnavailable::New);
+    append(writer, {plan(0), plan(1)});
+    writer.retire(at(1));
+    SeenReader reader = this->reader();
+    const bool works = is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1));
+    remove_segment(writer.filters()[0].segment.key());
+    return works ? 0 : 1;
+  };
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, retire_all), 0);
+}
+
+TEST_F(SeenWriterAccess, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user, for whom modes count";
+  ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
+  const auto set_mode = [](std::uint32_t key, unsigned short mode) {
+    const int id = ::shmget(static_cast<key_t>(key), 0, 0);
+    shmid_ds status{};
+    status.shm_perm.uid = kOtherUser;
+    status.shm_perm.gid = kWorkerGroup;
+    status.shm_perm.mode = mode;
+    return ::shmctl(id, IPC_SET, &status) == 0;
+  };
+  const auto adopt = [&] {
+    const std::uint32_t key = started_writer(kWorkerGroup).filters()[0].segment.key();
+    bool is_refused = false;
+    if (!set_mode(key, 0)) return test::kUnexpected;
+    try {
+      static_cast<void>(writer(kWorkerGroup).adopt());
+    } catch (const Error& error) {
+      is_refused = error.kind() == ErrorKind::Permission;
+    }
+    if (!set_mode(key, 0660)) return test::kUnexpected;
+    const bool is_there = writer(kWorkerGroup).adopt();
+    remove_segment(key);
+    return is_refused && is_there ? 0 : 1;
+  };
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, adopt), 0);
 }
 
 }  // namespace

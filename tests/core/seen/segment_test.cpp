@@ -21,7 +21,6 @@ using test::kOtherUser;
 using test::kWorker;
 using test::kWorkerGroup;
 using test::run_as;
-using test::run_in_process;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kBytes = 3 * kPageBytes;
@@ -53,25 +52,6 @@ class SegmentOfWorkers : public SegmentTest {
   }
 };
 
-TEST_F(SegmentTest, IsNewAndZero) {
-  EXPECT_NE(segment_.key(), 0U);
-  ASSERT_EQ(segment_.bytes().size(), kBytes);
-  EXPECT_TRUE(std::all_of(segment_.bytes().begin(), segment_.bytes().end(),
-                          [](std::byte byte) { return byte == std::byte{0}; }));
-}
-
-TEST_F(SegmentTest, IsTheSameMemoryForAllWhoAttachIt) {
-  const Segment again = attach();
-  segment_.bytes()[5'000] = std::byte{7};
-  EXPECT_EQ(again.bytes()[5'000], std::byte{7});
-  EXPECT_EQ(run_in_process([&] {
-              attach().bytes()[6'000] = std::byte{8};
-              return 0;
-            }),
-            0);
-  EXPECT_EQ(again.bytes()[6'000], std::byte{8});
-}
-
 TEST_F(SegmentTest, StaysWhenItIsMoved) {
   Segment first = attach();
   const std::byte* const address = first.bytes().data();
@@ -92,32 +72,6 @@ TEST_F(SegmentTest, HasItsMemoryBeforeAnyoneUsesIt) {
   EXPECT_EQ(resident_pages(), 0);
   make_resident(segment_);
   EXPECT_EQ(resident_pages(), 3);
-}
-
-TEST_F(SegmentTest, OutlivesItsCreator) {
-  std::uint32_t key = 0;
-  const pid_t creator = test::start_process([] {
-    const Segment segment = make_segment(kBytes, ::getegid());
-    segment.bytes()[0] = std::byte{9};
-    return 0;
-  });
-  EXPECT_EQ(test::wait_for(creator), 0);
-  for (const test::SegmentStatus& segment : test::all_segments()) {
-    if (segment.creator == creator) key = segment.key;
-  }
-  EXPECT_EQ(Segment::attach(key, kBytes, ::geteuid(), "set").bytes()[0], std::byte{9});
-  remove_segment(key);
-  EXPECT_FALSE(has_segment(key));
-}
-
-TEST_F(SegmentTest, StaysWithThoseWhoHaveItWhenItIsRemoved) {
-  const Segment attached = attach();
-  remove_segment(segment_.key());
-  EXPECT_THAT([&] { static_cast<void>(attach()); },
-              test::fails(ErrorKind::MissingInput, HasSubstr("set: its memory is not there")));
-  segment_.bytes()[0] = std::byte{1};
-  EXPECT_EQ(attached.bytes()[0], std::byte{1});
-  remove_segment(segment_.key());  // once more does nothing
 }
 
 TEST_F(SegmentTest, HasAKeyOfItsOwn) {
@@ -144,14 +98,6 @@ TEST_F(SegmentTest, TouchesNothingUnderTheKeyThatStandsForANewOne) {
   EXPECT_EQ(test::segments_of(::getpid()), before);
 }
 
-TEST_F(SegmentTest, IsNotTrustedWithAnotherSize) {
-  for (const std::uint64_t bytes :
-       {std::uint64_t{0}, kBytes - 1, kBytes + 1, 2 * kBytes, ~std::uint64_t{0}}) {
-    EXPECT_THAT([&] { Segment::attach(segment_.key(), bytes, ::geteuid(), "set"); },
-                test::fails(ErrorKind::NotTrusted, HasSubstr("a segment of 12288 bytes")));
-  }
-}
-
 TEST_F(SegmentTest, IsNotTrustedWhenAnotherUserHasMadeIt) {
   EXPECT_THAT([&] { static_cast<void>(attach(::geteuid() + 1)); },
               test::fails(ErrorKind::NotTrusted, HasSubstr("set: not trusted")));
@@ -165,16 +111,6 @@ TEST_F(SegmentTest, CannotBeMadeLargerThanTheMachine) {
   EXPECT_EQ(key, 0U);
 }
 
-TEST_F(SegmentOfWorkers, LetsItsGroupWrite) {
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup,
-                   [&] {
-                     attach(0).bytes()[0] = std::byte{1};
-                     return 0;
-                   }),
-            0);
-  EXPECT_EQ(segment_.bytes()[0], std::byte{1});
-}
-
 TEST_F(SegmentOfWorkers, IsClosedToAllOthers) {
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1,
                    [&] {
@@ -182,24 +118,6 @@ TEST_F(SegmentOfWorkers, IsClosedToAllOthers) {
                      return 0;
                    }),
             exit_status_of(ErrorKind::Permission));
-}
-
-TEST_F(SegmentOfWorkers, CanNeitherBeRemovedNorChangedByItsGroup) {
-  const auto attack = [&] {
-    shmid_ds status{};
-    if (::shmctl(id(), IPC_STAT, &status) != 0) return 1;
-    status.shm_perm.mode = 0666;
-    if (::shmctl(id(), IPC_SET, &status) == 0) return 2;
-    if (::shmctl(id(), IPC_RMID, nullptr) == 0) return 3;
-    if (::shmctl(id(), SHM_LOCK, nullptr) == 0) return 4;
-    remove_segment(segment_.key());
-    return 0;
-  };
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup, attack), 0);
-  shmid_ds status{};
-  ASSERT_EQ(::shmctl(id(), IPC_STAT, &status), 0);
-  EXPECT_EQ(status.shm_perm.mode & 0777, 0660);
-  EXPECT_EQ(status.shm_segsz, kBytes);
 }
 
 // What a file could not promise: no call makes it shorter, and whoever has attached it keeps all of it.

@@ -15,6 +15,7 @@ namespace {
 using test::is_new;
 using test::numbered_hash;
 using test::SteppedProcess;
+using test::was_seen;
 
 enum class Answer : std::uint8_t { None, Seen, New };
 
@@ -63,6 +64,10 @@ class SteppedAdd : public test::SeenSets {
 
   // `meanwhile` says whether the key is new to another one. Exactly one of both must win, each of them at
   // some of the stops.
+  template <typename Meanwhile>
+  void expect_one_winner(Meanwhile meanwhile) {
+    for (const Path path : kPaths) expect_one_winner(path, meanwhile);
+  }
   template <typename Meanwhile>
   void expect_one_winner(Path path, Meanwhile meanwhile) {
     int wins_of_worker = 0;
@@ -161,87 +166,71 @@ class SteppedAdd : public test::SeenSets {
 };
 
 TEST_F(SteppedAdd, IsNewToOneOfTwo) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) { return is_new_to_another(hash); });
-  }
+  expect_one_winner([&](KeyHash hash) { return is_new_to_another(hash); });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenAFilterIsAppendedInBetween) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      append();
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    append();
+    return is_new_to_another(hash);
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenAFilterIsAppendedAfterTheOtherHasAdded) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      const bool is_new_to_other = is_new_to_another(hash);
-      append();
-      return is_new_to_other;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    const bool is_new_to_other = is_new_to_another(hash);
+    append();
+    return is_new_to_other;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoOfWhichNoneKnowsTheNewestFilter) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      SeenReader other = reader();
-      EXPECT_TRUE(other.follow());
-      append();
-      return other.add_if_new(hash) == SeenAnswer::New;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    SeenReader other = reader();
+    EXPECT_TRUE(other.follow());
+    append();
+    return other.add_if_new(hash) == SeenAnswer::New;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfManyThatKnowDifferentFilters) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      SeenReader second = reader();
-      EXPECT_TRUE(second.follow());
-      append();
-      SeenReader third = reader();
-      EXPECT_TRUE(third.follow());
-      append();
-      retire_oldest();
-      const bool is_new_to_third = third.add_if_new(hash) == SeenAnswer::New;
-      const bool is_new_to_second = second.add_if_new(hash) == SeenAnswer::New;
-      EXPECT_FALSE(is_new_to_second && is_new_to_third);
-      return is_new_to_second || is_new_to_third;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    SeenReader second = reader();
+    EXPECT_TRUE(second.follow());
+    append();
+    SeenReader third = reader();
+    EXPECT_TRUE(third.follow());
+    append();
+    retire_oldest();
+    const bool is_new_to_third = third.add_if_new(hash) == SeenAnswer::New;
+    const bool is_new_to_second = second.add_if_new(hash) == SeenAnswer::New;
+    EXPECT_FALSE(is_new_to_second && is_new_to_third);
+    return is_new_to_second || is_new_to_third;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneWhenItsFilterIsRetiredAndAnotherIsAppended) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      retire_oldest();
-      const bool is_new_to_other = is_new_to_another(hash);
-      append();
-      return is_new_to_other;
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    retire_oldest();
+    const bool is_new_to_other = is_new_to_another(hash);
+    append();
+    return is_new_to_other;
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderHealsAnOlderFilter) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      heal(0);
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    heal(0);
+    return is_new_to_another(hash);
+  });
 }
 
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderTakesThePageOver) {
-  for (const Path path : kPaths) {
-    expect_one_winner(path, [&](KeyHash hash) {
-      take_over();
-      append();
-      return is_new_to_another(hash);
-    });
-  }
+  expect_one_winner([&](KeyHash hash) {
+    take_over();
+    append();
+    return is_new_to_another(hash);
+  });
 }
 
 // What the worker had added before the copy was made is in it, so then the worker loses too.
@@ -292,6 +281,76 @@ TEST_F(SteppedAdd, IsNewToAtMostOneWhenTheWorkerIsKilledAndAFilterAppended) {
           EXPECT_FALSE(is_new_to_another(hash));
         });
   }
+}
+
+// A worker is stopped while it attaches filters, for so long that the loader has come round in the page and
+// writes the entries that the worker is reading: it must notice.
+struct SharedAnswer {
+  std::atomic<bool> was_seen{false};
+};
+
+using SteppedFollow = test::SeenSets;
+
+TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
+  const KeyHash key = numbered_hash(1);
+  SeenWriter writer = new_writer();
+  // The key is in the first, which will be gone, and in the second, which comes before the third.
+  for (int i = 0; i < 3; ++i) {
+    const OpenFilter& made = writer.make(plan(i + 1), 0);
+    EXPECT_TRUE(i == 2 || made.filter.add_if_new(key));
+  }
+  writer.show();
+  const WritableSeenPageFile file = writable_page_file();
+  SeenPage& page = file.writable_page();
+  const SeenState all = writer.state();
+  const std::array<SeenEntry, 3> entries{page.entry(all.first), page.entry(all.first + 1),
+                                         page.entry(all.first + 2)};
+  const auto begin_round = [&] {
+    page.state = SeenState{}.word();
+    page.entries[0] = entries[0];
+  };
+  const auto has_one = [&] { page.state = SeenState{0, 1}.word(); };
+  const auto has_come_round = [&] {
+    page.entries[kSeenEntries - 1] = entries[1];
+    page.entries[0] = entries[2];
+    page.state = SeenState{kSeenEntries - 1, 2}.word();
+  };
+
+  const test::SharedPage<SharedAnswer> answer;
+  SteppedProcess worker([&] {
+    SeenReader reader = this->reader();
+    for (;;) {
+      SteppedProcess::stop_here();
+      if (reader.follow()) return;
+      SteppedProcess::stop_here();
+      answer->was_seen = was_seen(reader, key);
+    }
+  });
+  if (!worker.may_trace()) GTEST_SKIP() << "may not trace a process";
+  SteppedProcess::Trace trace;
+  for (int round = 0; round < 2; ++round) {  // the dynamic linker does its part in the first
+    begin_round();
+    ASSERT_TRUE(worker.resume());
+    has_one();
+    trace = worker.trace();
+    EXPECT_TRUE(answer->was_seen);
+  }
+  const std::size_t stride = trace.addresses.size() / 150 + 1;
+  for (std::size_t moment = 0; moment < trace.addresses.size(); moment += stride) {
+    begin_round();
+    answer->was_seen = false;
+    ASSERT_TRUE(worker.resume());
+    has_one();
+    const bool has_stopped = worker.run_along(trace, moment);
+    has_come_round();
+    if (has_stopped) {
+      ASSERT_TRUE(worker.resume());
+    }
+    ASSERT_TRUE(answer->was_seen) << "after " << moment << " of " << trace.addresses.size()
+                                  << " instructions";
+  }
+  std::copy(entries.begin(), entries.end(), page.entries.begin());
+  page.state = SeenState{0, 3}.word();
 }
 
 }  // namespace

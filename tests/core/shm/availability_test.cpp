@@ -10,7 +10,6 @@
 namespace keysieve {
 namespace {
 
-using test::change_byte;
 using test::eventually;
 using test::publication_seen_by;
 using ::testing::HasSubstr;
@@ -33,21 +32,11 @@ TEST_F(AvailabilityTest, IsMissingWhenTheDirectoryIs) {
   expect_missing(reader, AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file or directory")));
 }
 
-TEST_F(AvailabilityTest, IsMissingWhenTheSetIs) {
-  expect_missing(AllOf(HasSubstr(folder()), HasSubstr("No such file or directory")));
-}
-
 TEST_F(AvailabilityTest, IsMissingBeforeTheFirstPublication) {
   [[maybe_unused]] const Publisher publisher = this->publisher();
   SetReader reader = this->reader();
   expect_missing(reader, HasSubstr("nothing is published yet"));
   EXPECT_EQ(reader.trouble(), ErrorKind::MissingInput);
-}
-
-TEST_F(AvailabilityTest, IsMissingWhenTheLivePageIsDamaged) {
-  publish("key");
-  change_byte(file(live_file_name(1)), 20);
-  expect_missing(AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("live page is damaged")));
 }
 
 TEST_F(AvailabilityTest, IsMissingWhenThePublicationVanishesBeforeItIsAttached) {
@@ -106,26 +95,6 @@ TEST_F(AvailabilityTest, AcceptsAControlPageOfAHigherMinorVersion) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
   EXPECT_TRUE(reader().follow());
-}
-
-TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {
-  for (const std::streamoff offset : {0, 8, 16, 24}) {
-    publish("key");
-    change_byte(file(kControlName), offset);
-    SetReader reader = this->reader();
-    EXPECT_FALSE(reader.follow()) << offset;
-    EXPECT_THAT(reader.reason(), HasSubstr(file(kControlName)));
-    EXPECT_EQ(reader.trouble(), offset == 8 ? ErrorKind::Incompatible : ErrorKind::Data) << offset;
-    std::filesystem::remove_all(folder());
-  }
-}
-
-TEST_F(AvailabilityTest, IsMissingWhenTheControlFileHasAnotherSize) {
-  publish("key");
-  std::filesystem::resize_file(file(kControlName), 4'095);
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.follow());
-  EXPECT_THAT(reader.reason(), HasSubstr("4095 bytes"));
 }
 
 SnapshotBytes of_later_format(SnapshotBytes snapshot) {

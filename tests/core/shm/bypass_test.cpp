@@ -121,13 +121,6 @@ TEST_P(EachBypass, SurvivesAPublication) {
   EXPECT_EQ(publication_seen_by(reader), 3U);
 }
 
-TEST_P(EachBypass, IsClearedOnceItsTimeIsOver) {
-  publish("key");
-  set(unix_now() - 1);
-  publisher().clear_expired_bypass(unix_now());
-  EXPECT_EQ(current(), 1U);
-}
-
 TEST_P(EachBypass, IsNotClearedBeforeItsTimeIsOver) {
   publish("key");
   for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 100}) {
@@ -156,14 +149,6 @@ TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
 
   clear_bypass(directory_.path(), kSet);
   EXPECT_TRUE(reader.follow());
-}
-
-TEST_F(BypassTest, BothSwitchesSurviveAPublication) {
-  publish("old");
-  set_bypass(directory_.path(), kSet, 0);
-  set_store_bypass(directory_.path(), kSet, 0);
-  EXPECT_EQ(publish("new"), 2U);
-  EXPECT_EQ(current(), kBypassBit | kStoreBypassBit | 2U);
 }
 
 TEST_F(BypassTest, EndsEachSwitchSeparately) {

@@ -4,7 +4,10 @@
 
 #include <random>
 
+#include "core/publisher/shm/writable_pages.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
+#include "core/worker/shm/live_file.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -12,6 +15,7 @@ namespace keysieve {
 namespace {
 
 using test::numbered_keys;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class LiveLayerTest : public test::LiveLayers {};
@@ -47,15 +51,6 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   EXPECT_EQ(layer_fill(attached.layer()).estimated_fpr, layer.fill().estimated_fpr);
   EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the others were false positives
   EXPECT_LE(layer.live_keys(), kLayerKeys);
-}
-
-TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
-  publish_with(empty_layer());
-  const Attachment& attached = attach();
-  EXPECT_TRUE(attached.may_contain(hash("base1")));
-  EXPECT_FALSE(attached.may_contain(hash("live1")));
-  EXPECT_EQ(attached.layer().keys(), 0U);
-  EXPECT_EQ(layer_fill(attached.layer()).fill_ratio, 0.0);
 }
 
 TEST_F(LiveLayerTest, IsThereOnlyIfItWasPublished) {
@@ -122,23 +117,6 @@ TEST_F(LiveLayerTest, GetsTheSameBitsBeforeAndAfterPublication) {
   EXPECT_EQ(after.fill().fill_ratio, before.fill().fill_ratio);
 }
 
-TEST_F(LiveLayerTest, KeepsItsKeysWhenItIsOpenedAgain) {
-  publish_with(empty_layer());
-  {
-    const Publisher publisher = this->publisher();
-    LayerWriter writer = publisher.open_layer().value();
-    writer.add(hash("live1"));
-  }
-  const Publisher publisher = this->publisher();
-  LayerWriter writer = publisher.open_layer().value();
-  EXPECT_EQ(writer.live_keys(), 1U);
-  EXPECT_EQ(writer.geometry(), layer_geometry_for(1'000, kFpr));
-  writer.add(hash("live2"));
-  const Attachment& attached = attach();
-  EXPECT_TRUE(attached.may_contain(hash("live1")));
-  EXPECT_TRUE(attached.may_contain(hash("live2")));
-}
-
 // Its writer set the bits and was killed before it counted the key.
 TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publish_with(empty_layer());
@@ -152,16 +130,6 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publisher().open_layer()->add(hash("live1"));
   EXPECT_TRUE(reader.follow()->may_contain(hash("live1")));
   EXPECT_EQ(reader.follow()->layer().keys(), 1U);
-}
-
-TEST_F(LiveLayerTest, BelongsToOnePublication) {
-  publish_with(empty_layer());
-  publisher().open_layer()->add(hash("live1"));
-  EXPECT_EQ(publish_with(empty_layer()), 2U);
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
-  publisher().open_layer()->add(hash("live2"));
-  EXPECT_TRUE(reader.follow()->may_contain(hash("live2")));
 }
 
 TEST_F(LiveLayerTest, IsStillThereForALateReader) {
@@ -271,6 +239,98 @@ TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
     EXPECT_GE(maybe, has_live_keys ? 200U : 100U);
     EXPECT_LT(maybe, has_live_keys ? 215U : 115U);
   }
+}
+
+// A live page and the layer behind it are trusted only if every number agrees with the file's size, and
+// before any address is computed from them.
+constexpr PublicationId kId{.instance = 11, .publication = 12};
+constexpr LayerGeometry kLayer{.shard_count = 3};
+
+class LivePageTest : public test::LiveLayers {
+ protected:
+  LivePageTest() {
+    const auto bytes = new_live_page({.instance = kId.instance,
+                                      .publication = kId.publication,
+                                      .generation = 7,
+                                      .published_at = 8,
+                                      .layer = kLayer,
+                                      .seed = {10, 11},
+                                      .live_keys = 9});
+    std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
+  }
+
+  // A header made by an attacker who knows the format.
+  template <typename Change>
+  static void rewrite_header(LivePage& page, Change change) {
+    change(page);
+    page.header_checksum =
+        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
+  }
+  void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
+  void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
+    EXPECT_THAT([&] { check(file_bytes); },
+                test::fails(ErrorKind::Data, AllOf(HasSubstr("file: "), HasSubstr(reason))));
+  }
+
+  LivePage page_{};
+};
+
+TEST_F(LivePageTest, IsRefusedWhenItClaimsMoreOrFewerShards) {
+  for (const std::uint32_t count : {1U, 2U, 4U, UINT32_MAX}) {
+    rewrite_header(page_, [&](LivePage& page) { page.layer_shard_count = count; });
+    expect_refused(kPageBytes + kLayer.bytes(), count < 3 ? "is too long" : "is cut short");
+  }
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItsShardsHaveAnotherSize) {
+  for (const std::uint32_t bytes : {0U, 1U, 1'024U, 8'192U, UINT32_MAX}) {
+    rewrite_header(page_, [&](LivePage& page) { page.layer_shard_bytes = bytes; });
+    expect_refused(kPageBytes + kLayer.bytes(), "3 shards of " + std::to_string(bytes) + " bytes");
+  }
+  rewrite_header(page_, [](LivePage& page) {
+    page.layer_shard_count = 0;
+    page.layer_shard_bytes = kLayerShardBytes;
+  });
+  expect_refused(kPageBytes, "0 shards of 4096 bytes");
+}
+
+TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
+  publish_with(empty_layer(10'000));
+  const std::string live = file(live_file_name(1));
+  const auto size = std::filesystem::file_size(live);
+  std::filesystem::copy_file(live, directory_ / "whole");
+  for (const auto wrong : {std::uintmax_t{0}, std::uintmax_t{4'095}, std::uintmax_t{4'096}, size - 4'096,
+                           size - 1, size + 1, size + 4'096}) {
+    std::filesystem::resize_file(live, wrong);
+    SetReader reader = this->reader();
+    EXPECT_FALSE(reader.follow()) << wrong;
+    EXPECT_THAT(reader.reason(),
+                AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
+    EXPECT_THAT([&] { static_cast<void>(publisher().open_layer()); }, test::fails(ErrorKind::Data)) << wrong;
+    std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
+  }
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.follow()) << reader.reason();
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
+  for (const PublicationId& another : {PublicationId{kId.instance, 13}, PublicationId{10, kId.publication}}) {
+    EXPECT_THAT([&] { check_live_page(page_, kPageBytes + kLayer.bytes(), another, "file"); },
+                test::fails(ErrorKind::Data));
+  }
+}
+
+// The checksum does not cover the count, since it changes; without a layer no reader uses it.
+TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
+  publish_with({});
+  {
+    const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
+    const PublicationId id{writable_control().page().instance, 1};
+    WritableLiveFile(folder, live_file_name(1), id).writable_page().live_keys = 5;
+  }
+  const Attachment& attached = attach();
+  EXPECT_EQ(attached.layer().keys(), 0U);
+  EXPECT_FALSE(attached.may_contain(hash("live1")));
 }
 
 }  // namespace

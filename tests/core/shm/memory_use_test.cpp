@@ -30,23 +30,6 @@ TEST_F(MemoryUseTest, DoesNotGuessPinnedBytesOnASharedFileSystem) {
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, std::nullopt);
 }
 
-TEST_F(MemoryUseTest, MeasuresWhatReadersPinOnATmpfsOfItsOwn) {
-  MOUNT_TMPFS_OR_SKIP("16m");
-  const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("old", 100'000));
-  publish(large);
-  EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, 0U);
-  {
-    SetReader idle = reader();
-    EXPECT_TRUE(idle.follow());
-    for (int i = 0; i < 3; ++i) publish("new");
-    EXPECT_GE(memory_use(directory_.path()).pinned_bytes, large.get().size());
-    const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = 150'000};
-    EXPECT_THAT([&] { Publisher(limited, kSet).publish(snapshot_of("new").get(), 1); },
-                test::fails(ErrorKind::CannotCreate, HasSubstr("pinned")));
-  }
-  EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, 0U);
-}
-
 // Another user's set must not keep this one from being published.
 TEST_F(MemoryUseTest, SkipsFoldersItMayNotEnter) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
@@ -78,28 +78,6 @@ TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   std::array<std::byte, kPageBytes> bytes{};
   std::ifstream(file(kControlName)).read(reinterpret_cast<char*>(bytes.data()), kPageBytes);
   EXPECT_EQ(load<std::uint16_t>(bytes.data() + offsetof(ControlPage, abi_major)), 2U);
-}
-
-TEST_F(PublisherControlTest, MarksASetThatItsLoaderLeavesAndKeepsWhatIsPublished) {
-  SetReader running = reader_of_old();
-  {
-    Publisher publisher = this->publisher();
-    publisher.beat(1'000, 2'000);
-    publisher.leave();
-  }
-  const ControlPage& page = *running.control();
-  EXPECT_TRUE(Troubles(page.troubles.load()).has(Trouble::NotConfigured));
-  EXPECT_EQ(page.next_look.load(), 0);
-  running.check_soon();
-  EXPECT_TRUE(running.follow());
-  EXPECT_TRUE(reader().follow());
-}
-
-TEST_F(PublisherControlTest, LeavesNoFolderOfASetThatWasNeverPublished) {
-  publisher().leave();
-  EXPECT_FALSE(std::filesystem::exists(folder()));
-  publish("old");
-  EXPECT_TRUE(reader().follow());
 }
 
 // As `keysieve bypass` does before the first publication.

@@ -105,23 +105,9 @@ TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
             exit_status_of(ErrorKind::Locked));
 }
 
-TEST_F(PublisherTest, ReleasesTheSetWhenItEnds) {
-  { const Publisher first = publisher(); }
-  EXPECT_NO_THROW(publisher());
-}
-
 TEST_F(PublisherTest, DoesNotBlockOtherSets) {
   const Publisher tags = publisher();
   EXPECT_NO_THROW(Publisher({.directory = directory_.path()}, "shop"));
-}
-
-TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCorrupt) {
-  publish("old");
-  SnapshotBytes corrupt = snapshot_of("new");
-  corrupt.get().back() ^= std::byte{1};  // in a shard: only a check of everything finds it
-  EXPECT_THAT([&] { publish(corrupt); },
-              test::fails(ErrorKind::Data, AllOf(HasSubstr(folder()), HasSubstr("shards are damaged"))));
-  expect_only_the_first_publication();
 }
 
 TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
@@ -155,15 +141,6 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsOfAnotherSet) {
   expect_only_the_first_publication();
 }
 
-TEST_F(PublisherTest, PublishesAgainAfterAFailure) {
-  publish("old");
-  Publisher publisher = this->publisher();
-  EXPECT_THAT([&] { publisher.publish({}, 1); }, test::fails(ErrorKind::Data));
-  publisher.publish(snapshot_of("new").get(), 1);
-  SetReader reader = this->reader();
-  EXPECT_TRUE(test::answers_from_new(reader));
-}
-
 TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   publish("old");
   Publisher first = publisher();
@@ -187,13 +164,6 @@ TEST_F(PublisherTest, IsNotBlockedByAWorkerThatLocksTheControlPage) {
   Publisher publisher = this->publisher();
   EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
   EXPECT_THAT([&] { this->publisher(); }, test::fails(ErrorKind::Locked));
-}
-
-TEST_F(PublisherTest, NoticesThatItsLockFileWasRemoved) {
-  publish("old");
-  Publisher publisher = this->publisher();
-  std::filesystem::remove(file("lock"));
-  EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked));
 }
 
 TEST_F(PublisherTest, RefusesToExceedTheLimitOfAllSets) {

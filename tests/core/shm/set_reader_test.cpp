@@ -4,6 +4,7 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
+#include "core/worker/shm/attachment.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -67,13 +68,6 @@ TEST_F(SetReaderTest, FindsASetThatComesLaterAtTheNextRequestOrInOneLongRequest)
   next_request.check_soon();
   EXPECT_TRUE(next_request.follow());
   EXPECT_TRUE(eventually([&] { return publication_seen_by(long_request) == 1; }));
-}
-
-TEST_F(SetReaderTest, FollowsANewPublication) {
-  SetReader reader = reader_of_old();
-  publish("new");
-  EXPECT_EQ(publication_seen_by(reader), 2U);
-  EXPECT_TRUE(answers_from_new(reader));
 }
 
 TEST_F(SetReaderTest, KeepsTheOldPublicationUntilItsJitterHasPassed) {
@@ -178,17 +172,6 @@ TEST_F(SetReaderTest, MapsEverythingReadOnly) {
   EXPECT_EQ(regions, 3);  // control, snapshot, live page
 }
 
-TEST_F(SetReaderTest, KeepsServingWhenTheNewPublicationIsDamaged) {
-  SetReader reader = reader_of_old();
-  SnapshotBytes damaged = snapshot_of("new");
-  damaged.get()[20] ^= std::byte{1};
-  publish_by_hand(2, damaged.get());
-  EXPECT_EQ(publication_seen_by(reader), 1U);
-  EXPECT_EQ(reader.availability(), Availability::Ready);
-  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("damaged")));
-  EXPECT_EQ(reader.trouble(), ErrorKind::Data) << "why the new one does not answer";
-}
-
 TEST_F(SetReaderTest, RemembersWhichPublicationItRefused) {
   SetReader reader = reader_of_old();
   publish_by_hand(2, snapshot_of("new").get().first(5'000));
@@ -209,7 +192,9 @@ TEST_F(SetReaderTest, RefusesASnapshotOfAnotherSet) {
   SetReader reader = reader_of_old();
   publish_by_hand(2, snapshot_of("new", {.set_name = "shop"}).get());
   EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
   EXPECT_THAT(reader.reason(), HasSubstr("holds set \"shop\", not \"tags\""));
+  EXPECT_EQ(reader.trouble(), ErrorKind::Data) << "why the new one does not answer";
 }
 
 TEST_F(SetReaderTest, RefusesALivePageOfAnotherPublication) {
@@ -240,14 +225,6 @@ TEST_F(SetReaderTest, TriesAgainWhenThePublicationIsNotThereYet) {
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("No such file")));
   place_files(writable_control().page().instance, 2, snapshot_of("new").get());
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
-}
-
-TEST_F(SetReaderTest, KeepsServingWhenTheDirectoryIsWiped) {
-  SetReader reader = reader_of_old();
-  std::filesystem::remove_all(folder());
-  expect_to_stay_at(1, reader);
-  EXPECT_TRUE(may_contain(reader, "old1"));
-  EXPECT_FALSE(may_contain(reader, "new1"));
 }
 
 TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWipedAtTheNextRequestOrInOneLongRequest) {
@@ -371,17 +348,47 @@ TEST_F(SetReaderTest, StopsAnsweringFromAPublicationThatIsNoLongerPrevious) {
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
-TEST_F(SetReaderTest, ShowsTheTimesThatTheLoaderStores) {
-  publish("key");
-  SetReader reader = this->reader();
-  EXPECT_EQ(reader.control(), nullptr);
-  EXPECT_TRUE(reader.follow());
-  Publisher publisher = this->publisher();
-  publisher.confirm(1'234);
-  publisher.beat(5'678);
-  ASSERT_NE(reader.control(), nullptr);
-  EXPECT_EQ(reader.control()->last_confirmed, 1'234);
-  EXPECT_EQ(reader.control()->heartbeat, 5'678);
+constexpr std::size_t kPieceBytes = 1024 * 1024;
+
+class AttachmentTest : public test::SharedMemory {
+ protected:
+  void SetUp() override {
+    publish(large_snapshot_of("key"));
+    attachment_.emplace(SetFolder::open(directory_.path(), kSet, std::nullopt), kSet,
+                        PublicationId{writable_control().page().instance, 1});
+  }
+
+  [[nodiscard]] std::uint64_t snapshot_bytes() const { return attachment_->snapshot().bytes().size(); }
+
+  // Bytes of the snapshot that are in this process's page table.
+  [[nodiscard]] std::uint64_t present_bytes() const {
+    std::ifstream smaps("/proc/self/smaps");
+    std::uint64_t kib = 0;
+    bool is_ours = false;
+    for (std::string line; std::getline(smaps, line);) {
+      if (line.find(' ') < line.find(':')) is_ours = line.ends_with(file(snapshot_file_name(1)));
+      if (is_ours && line.starts_with("Rss:")) kib += std::stoull(line.substr(4));
+    }
+    return kib * 1024;
+  }
+
+  std::optional<Attachment> attachment_;
+};
+
+TEST_F(AttachmentTest, WarmsPieceByPiece) {
+  EXPECT_LT(present_bytes(), snapshot_bytes());
+  std::uint64_t pieces = 1;
+  while (!attachment_->warm_some(kPieceBytes)) ++pieces;
+  EXPECT_EQ(pieces, snapshot_bytes() / kPieceBytes + 1);
+  EXPECT_EQ(present_bytes(), snapshot_bytes());
+}
+
+TEST_F(AttachmentTest, DetachesPieceByPiece) {
+  while (!attachment_->warm_some(kPieceBytes)) continue;
+  EXPECT_FALSE(attachment_->let_go_of_some(kPieceBytes));
+  EXPECT_EQ(present_bytes(), snapshot_bytes() - kPieceBytes);
+  EXPECT_TRUE(attachment_->let_go_of_some(snapshot_bytes()));
+  EXPECT_EQ(present_bytes(), 0U);
 }
 
 }  // namespace

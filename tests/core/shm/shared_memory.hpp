@@ -10,8 +10,8 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/forked.hpp"

@@ -112,13 +112,6 @@ TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
   expect_refused(folder(), "belongs to uid 54321", kWorker);
 }
 
-TEST_F(TrustTest, TrustsTheConfiguredOwner) {
-  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_all_to(kOtherUser);
-  SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
-  EXPECT_EQ(publication_seen_by(reader), 1U) << reader.reason();
-}
-
 TEST_F(TrustTest, RefusesFilesOfAnotherOwnerThanTheFolders) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   for (const std::string& path : {control_, snapshot_, live_}) {
@@ -146,20 +139,6 @@ TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
   };
   EXPECT_EQ(run_as(kWorker, kWorkerGroup, publication_seen), 1);
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1, publication_seen), 0);
-}
-
-TEST_F(TrustTest, GivesWorkersNoWayToWrite) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  set_mode(directory_.path(), 0755);
-  give_all_to(kOtherUser);
-  const auto writable = [&] {
-    int count = 0;
-    for (const std::string& path : {folder(), control_, snapshot_, live_}) {
-      if (::access(path.c_str(), W_OK) == 0) ++count;
-    }
-    return count;
-  };
-  EXPECT_EQ(run_as(kWorker, kWorkerGroup, writable), 0);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include <filesystem>
 
 #include "core/builder/snapshot/builder.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/build_program.hpp"
 
 namespace keysieve::test {
@@ -25,12 +23,6 @@ TEST_F(Build, SaysWhatItHasWritten) {
                            {"bytes", read(path("tags.ks")).size()},
                            {"target_fpr", 0.01}}));
   EXPECT_LE(report.at("estimated_fpr"), 0.01);
-}
-
-TEST_F(Build, ReadsStandardInput) {
-  EXPECT_THAT(said({"build", "--set", "tags", "-", "-o", path("tags.ks")}, "a\nb\n"),
-              HasSubstr("2 distinct"));
-  EXPECT_THAT(refused(65, {"--set", "tags", "-"}), StartsWith("standard input: holds no keys"));
 }
 
 TEST_F(Build, UsesAnotherSeedAndBuildIdEachTime) {
@@ -57,6 +49,11 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
       {"--resize", "--resize requires --like"},
       {"--store " + store(), "--store"},
       {"--seed-from a.ks", "--seed-from"},
+      {"--memory much", "--memory: \"much\""},
+      {"--threads two", "--threads: \"two\""},
+      {"--kind bloom --counting --known-absent " + keys_, "excludes"},
+      {"--counting", "split_block_bloom has no --counting (kinds that have it: bloom)"},
+      {"--shard-size 8KiB --known-absent " + keys_, "leave no room for known-absent keys"},
   };
   const auto add = [&all](const std::string& option, const Words& values, const std::string& reason) {
     for (const std::string& value : values) all.push_back({option + " " + value, reason});
@@ -68,6 +65,7 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
   add("--fpr", {"2", "-1%", "one"}, "--fpr: \"");
   add("--shard-size", {"512", "0", "3KiB", "16KiB", "4097"}, " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
   add("--growth", {"0.99", "100.1", "0", "-1", "nan", "inf"}, "is out of range: 1 to 100");
+  add("--threads", {"0", "65", "4294967297"}, "is out of range: 1 to 64");
   add("--adds-from", {"now", "5", "5-", "5-x"}, "a position is <milliseconds>-<number>");
   for (Refused& one : all) one.command.insert(0, build);
   expect_refusals(64, all);
@@ -91,6 +89,7 @@ TEST_F(Build, RefusesListsThatCannotBeRight) {
   const std::string empty = write("empty.txt", "\n\n");
   EXPECT_EQ(refused(65, {"--set", "tags", empty}),
             empty + ": holds no keys; set tags is not built (--min-keys 0 builds an empty one)");
+  EXPECT_THAT(refused(65, {"--set", "tags", "-"}), StartsWith("standard input: holds no keys"));
   const std::string list = write("wrong.txt", "a\0b\0"s);
   for (const Words& options : {Words{}, Words{"--allow-suspect-keys"}}) {
     EXPECT_THAT(refused(65, Words{"--set", "tags", list} + options),
@@ -118,43 +117,6 @@ TEST_F(Build, WarnsOfFewLinesThatLookLikeSomethingElse) {
                                   HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
 }
 
-TEST_F(Build, AndPushWorkForTheFirstTimeAsForEveryOther) {
-  for (const std::string& url : {"lmdb:" + path("lmdb"), "dir:" + path("files")}) {
-    for (const char* round : {"first", "second"}) {
-      push(build(round, numbered_lines(1000), {"--like", url}), url);
-      EXPECT_EQ(json({"seed", url}).at("seed"), inspect(path(round + ".ks"s)).at("seed")) << url;
-    }
-    EXPECT_EQ(inspect(path("first.ks")).at("seed"), inspect(path("second.ks")).at("seed")) << url;
-    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url + "/mistyped/deeper", keys_}),
-                HasSubstr("No such file or directory"));
-  }
-}
-
-TEST_F(Build, SaysWhatItIsLike) {
-  const Words arguments{"build", "--set", "tags", "--like", store(), keys_, "-o", path("tags.ks")};
-  EXPECT_THAT(keysieve(arguments).output,
-              ContainsRegex("like +" + store() + ": only the seed, it has no set tags yet\n"));
-  push(path("tags.ks"));
-  EXPECT_THAT(said(arguments), ContainsRegex("like +" + store() + ", generation 1\n"));
-  EXPECT_THAT(json(arguments), has({{"like", store()}}));
-  const Words without{"build", "--set", "tags", keys_, "-o", path("tags.ks")};
-  EXPECT_THAT(said(without), Not(HasSubstr("like")));
-  EXPECT_FALSE(json(without).contains("like"));
-}
-
-TEST_F(Build, WarnsIfItIsLikeAStoreThatMayBeTheWrongOne) {
-  const Words arguments{"build", "--set", "tags", "--like", store(), keys_, "-o", path("tags.ks")};
-  const std::string beginning = store() + " has no set tags yet";
-  const std::string end = ", and --max-shrink compares with nothing";
-  const ProgramResult created = keysieve(arguments);
-  EXPECT_EQ(created.exit_status, 0);
-  EXPECT_EQ(created.errors, "keysieve: warning: " + beginning + " and no seed: one is drawn" + end + "\n");
-  EXPECT_EQ(Json::parse(keysieve(arguments + Words{"--json"}).errors, nullptr, false),
-            Json({{"warning", beginning + ": only its seed is taken" + end}}));
-  push(path("tags.ks"));
-  run(arguments);
-}
-
 TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
   const std::string before = read(keys_);
   std::filesystem::create_symlink(keys_, path("link"));
@@ -166,8 +128,13 @@ TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
         << output;
   }
   const std::string other = write("other.txt", numbered_lines(10));
-  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--required-keys", keys_, other, "-o", keys_}),
-              HasSubstr("would overwrite"));
+  for (const char* option : {"--required-keys", "--known-absent"}) {
+    for (const std::string& output : {keys_, path("out.ks")}) {
+      EXPECT_THAT(refusal(64, {"build", "--set", "tags", option, keys_, other, "-o", output}),
+                  AllOf(HasSubstr("would overwrite"), HasSubstr(keys_)))
+          << option;
+    }
+  }
   EXPECT_EQ(read(keys_), before);
 }
 
@@ -182,75 +149,6 @@ TEST_F(Build, KeepsTheOldFileWhenItFails) {
   const std::string before = read(build("tags", "a\nb\n"));
   EXPECT_NE(refusal(65, {"build", "--set", "tags", write("empty.txt", ""), "-o", path("tags.ks")}), "");
   EXPECT_EQ(read(path("tags.ks")), before);
-}
-
-TEST_F(Build, LeavesNothingBehindOnAFullDisk) {
-  const MountedTmpfs mounted(shared_memory(), "32k");
-  if (mounted.error() != 0) GTEST_SKIP() << "only root may mount a small tmpfs";
-  const std::string target = shared_memory() + "/tags.ks";
-  EXPECT_EQ(refusal(73, {"build", "--set", "tags", "--growth", "100", write("many.txt", numbered_lines(5000)),
-                         "-o", target}),
-            target + ": No space left on device");
-  EXPECT_THAT(names_in(shared_memory()), IsEmpty());
-}
-
-TEST_F(Build, KeepsShardCountAndSeedOfTheSnapshotBeforeOrOfTheCurrentGeneration) {
-  const Json before = inspect(build("before", numbered_lines(20'000), {"--growth", "2"}));
-  push(path("before.ks"));
-  for (const std::string& source : {path("before.ks"), store()}) {
-    const Json like = inspect(build("like", numbered_lines(19'000), {"--like", source}));
-    EXPECT_THAT(like, has({{"shard_count", before.at("shard_count")}, {"seed", before.at("seed")}}))
-        << source;
-    EXPECT_NE(like.at("build_id"), before.at("build_id"));
-  }
-  EXPECT_LT(inspect(build("anew", numbered_lines(19'000))).at("shard_count"), before.at("shard_count"));
-}
-
-TEST_F(Build, SizesTheSetAgainIfToldSo) {
-  const Json before = inspect(build("before", numbered_lines(20'000), {"--growth", "2", "--kind", "bloom"}));
-  push(path("before.ks"));
-  for (const std::string& source : {path("before.ks"), store()}) {
-    const Json resized = inspect(build("resized", numbered_lines(19'000), {"--like", source, "--resize"}));
-    EXPECT_LT(resized.at("shard_count"), before.at("shard_count")) << source;
-    EXPECT_THAT(resized, has({{"kind", "bloom"}, {"seed", before.at("seed")}})) << source;
-  }
-}
-
-TEST_F(Build, KeepsKindAndShardSizeUnlessOthersAreAskedFor) {
-  build("before", numbered_lines(100), {"--kind", "bloom", "--shard-size", "1KiB"});
-  EXPECT_EQ(inspect(build("like", numbered_lines(100), {"--like", path("before.ks")})).at("kind"), "bloom");
-  EXPECT_THAT(said({"inspect", path("like.ks")}), HasSubstr("1 of 1.0 KiB"));
-  const Words other{"--like", path("before.ks"), "--kind", "blocked_bloom", "--shard-size", "8KiB"};
-  EXPECT_EQ(inspect(build("like", numbered_lines(100), other)).at("kind"), "blocked_bloom");
-  EXPECT_THAT(said({"inspect", path("like.ks")}), HasSubstr("1 of 8.0 KiB"));
-}
-
-TEST_F(Build, SharesOneSeedAmongTheSetsOfAStore) {
-  const Json tags = inspect(build("tags", "a\n", {"--like", store()}));
-  const Json shop = inspect(build("shop", "b\n", {"--like", store()}, "shop"));
-  EXPECT_EQ(tags.at("seed"), shop.at("seed"));
-  push(path("tags.ks"));
-  const Json never_pushed = inspect(build("new", "b\n", {"--like", store()}, "new"));
-  EXPECT_EQ(tags.at("seed"), never_pushed.at("seed"));
-}
-
-TEST_F(Build, TakesOnlyTheSeedOfASnapshotOfAnotherSet) {
-  const std::string shop = build("shop", numbered_lines(10'000), {"--kind", "bloom"}, "shop");
-  const Words arguments{"build", "--set", "tags", "--like", shop, keys_, "-o", path("tags.ks")};
-  const ProgramResult built = keysieve(arguments);
-  EXPECT_EQ(built.exit_status, 0);
-  EXPECT_THAT(built.output, ContainsRegex("like +" + shop + ": only the seed, it holds the set shop\n"));
-  EXPECT_EQ(built.errors, "keysieve: warning: " + shop +
-                              " holds the set shop, not tags: only its seed is taken, and --max-shrink "
-                              "compares with nothing\n");
-  const Json tags = inspect(path("tags.ks"));
-  EXPECT_EQ(tags.at("seed"), inspect(shop).at("seed"));
-  EXPECT_THAT(tags, has({{"kind", "split_block_bloom"}, {"shard_count", 1}}));
-}
-
-TEST_F(Build, RefusesToBeLikeAFileThatIsNoSnapshot) {
-  EXPECT_THAT(refused(65, {"--set", "tags", "--like", keys_, keys_}),
-              StartsWith(keys_ + ": is not a whole snapshot"));
 }
 
 TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
@@ -296,8 +194,57 @@ TEST_F(Build, KeepsCountersBesideTheSnapshot) {
               ContainsRegex("\ncounters +[0-9.]+ KiB in .*/new.ks.counters\n"));
   EXPECT_EQ(json(arguments).at("counters_bytes"), 0);
   EXPECT_FALSE(std::filesystem::exists(counters)) << "of the build before, they would fit no more";
-  EXPECT_THAT(refusal(64, {"build", "--set", "tags", keys_, "--counting", "-o", path("other.ks")}),
-              AllOf(HasSubstr("split_block_bloom has no --counting"), HasSubstr("bloom")));
+}
+
+class BuildWithKnownAbsentKeys : public Build {
+ protected:
+  const std::string known_absent_ = write("absent.txt", numbered_lines(20'000, "absent"));
+};
+
+TEST_F(BuildWithKnownAbsentKeys, CountsAKeyInBothListsAsAKeyAndSaysHowManyThereWere) {
+  const std::string list = write("list.txt", numbered_lines(10) + numbered_lines(50, "absent") + "w3\n");
+  const Words arguments{"build", "--set", "tags", keys_, "--known-absent", list, "-o", path("tags.ks")};
+  EXPECT_THAT(said(arguments),
+              AllOf(ContainsRegex("\nkeys +100 distinct\n"), ContainsRegex("\nknown absent +50 keys\n"),
+                    ContainsRegex("\nknown absent read +61, of which 10 keys are in both lists\n")));
+  EXPECT_THAT(json(arguments), has({{"key_count", 100},
+                                    {"known_absent_count", 50},
+                                    {"known_absent_read", 61},
+                                    {"keys_in_both_lists", 10}}));
+  run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", list});
+  write("list.txt", "w3\n");
+  EXPECT_THAT(said(arguments), ContainsRegex("\nknown absent read +1, of which 1 key is in both lists\n"));
+}
+
+TEST_F(BuildWithKnownAbsentKeys, TakesAnEmptyListOfThem) {
+  const Words arguments{"build", "--set",        "tags", keys_, "--known-absent", write("empty.txt", "\n"),
+                        "-o",    path("tags.ks")};
+  EXPECT_THAT(json(arguments), has({{"known_absent_count", 0}, {"known_absent_read", 0}}));
+  run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", path("empty.txt")});
+}
+
+TEST_F(BuildWithKnownAbsentKeys, ReadsOneOfTheTwoListsFromStandardInput) {
+  const Words build{"build", "--set", "tags", "-o", path("tags.ks"), "--known-absent"};
+  const Words verify{"verify", path("tags.ks"), "--keys", keys_, "--known-absent", known_absent_};
+  EXPECT_THAT(said(build + Words{known_absent_, "-"}, numbered_lines(100)), HasSubstr("100 distinct"));
+  run(verify);
+  EXPECT_THAT(said(build + Words{"-", keys_}, numbered_lines(20'000, "absent")), HasSubstr("20,000 keys"));
+  run(verify);
+  EXPECT_EQ(refused(64, {"--set", "tags", "--known-absent", "-", "-"}, "a\n"),
+            "--known-absent: standard input is already the list of keys");
+}
+
+TEST_F(BuildWithKnownAbsentKeys, ReadsBothListsNulSeparated) {
+  const Words format{"-0"};
+  const std::string list = write("list", "a\0\0a\nc\0b\0"s);
+  const std::string snapshot = build("tags", "a\nb\0b\0"s, format + Words{"--known-absent", list});
+  EXPECT_THAT(inspect(snapshot), has({{"key_count", 2}, {"known_absent_count", 3}}));
+  EXPECT_THAT(json(Words{"verify", snapshot, "--keys", path("tags.txt"), "--absent",
+                         write("absent", "a\0\0a\nc\0"s)} +
+                   format),
+              has({{"false_negatives", 0}, {"absent_keys", 3}, {"measured_fpr", 0.0}}));
+  EXPECT_THAT(refused(65, {"--set", "tags", keys_, "--known-absent", list}),
+              AllOf(StartsWith(list + ": "), HasSubstr("NUL")));
 }
 
 }  // namespace

@@ -196,6 +196,8 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"plan --keys 9 --growth nan", "1 to 100"},
                           {"plan --keys 9 --shard-size 16KiB", "1KiB, 2KiB, 4KiB or 8KiB"},
                           {"plan --keys 9 --static --removals", "--removals"},
+                          {"plan --keys 9 --known-absent 2M --removals", "excludes"},
+                          {"plan --keys 9 --known-absent many", "--known-absent: \"many\""},
                       });
 }
 
@@ -203,6 +205,46 @@ TEST_F(CommandLine, PrefersTheOptionToTheDirectoryInTheEnvironment) {
   EXPECT_THAT(keysieve({"status"}).output, HasSubstr(shared_memory() + ": no set is published here"));
   EXPECT_THAT(keysieve({"status", "--directory", directory_.path()}).output,
               HasSubstr("\n" + directory_.path() + ": 0 B in files"));
+}
+
+constexpr const char* kWipeLine = "\r\x1b[K";
+
+class ProgressOnTerminal : public KeysieveProgram {
+ protected:
+  [[nodiscard]] ProgramResult on_terminal(Words arguments) const {
+    ProgramCall call = call_of(std::move(arguments));
+    call.errors_on_terminal = true;
+    return run_program(call);
+  }
+
+  const std::string keys_ = write("keys.txt", numbered_lines(20'000));
+  // In one thread: a second might read so short a list before the first, which shows progress.
+  const Words build_{"build", "--set", "tags", keys_, "-o", path("tags.ks"), "--threads", "1"};
+};
+
+TEST_F(ProgressOnTerminal, IsShownOnlyOnATerminalAndWiped) {
+  const std::string reading = "reading " + keys_ + ": 4,096 keys";
+  const std::vector<std::pair<Words, Words>> calls{
+      {build_, {reading, "building tags: 20,000 keys"}},
+      {{"verify", path("tags.ks"), "--keys", keys_}, {"asking for " + keys_ + ": 4,096 keys"}},
+      {{"push", path("tags.ks"), store()}, {"pushing to " + store() + ": ", " %)"}},
+      {{"pull", store(), "tags", "-o", path("pulled.ks")}, {"pulling from " + store() + ": ", " %)"}},
+      {{"gc", store()}, {"looking through " + store() + ": listing"}},
+  };
+  for (const auto& [call, shown] : calls) {
+    const ProgramResult result = on_terminal(call);
+    EXPECT_EQ(result.exit_status, 0);
+    for (const std::string& text : shown) EXPECT_THAT(result.errors, HasSubstr(text));
+    EXPECT_THAT(result.errors, EndsWith(kWipeLine));
+    run(call);  // not on a terminal: nothing on standard error
+  }
+}
+
+TEST_F(ProgressOnTerminal, GivesWayToAnError) {
+  write("keys.txt", numbered_lines(20'000) + "a\r\n");
+  const ProgramResult result = on_terminal(build_);
+  EXPECT_EQ(result.exit_status, 65);
+  EXPECT_THAT(result.errors, HasSubstr(kWipeLine + ("keysieve: " + keys_) + ": line 20001 ends in a CR"));
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ ProgramResult KeysieveProgram::keysieve(Words arguments, std::string input) cons
   return run_program(call_of(std::move(arguments), std::move(input)));
 }
 
+ProgramResult KeysieveProgram::keysieve_typing(const std::string& typed, Words arguments) const {
+  ProgramCall call = call_of(std::move(arguments));
+  call.typed = typed;
+  return run_program(call);
+}
+
 ProgramResult KeysieveProgram::keysieve_as_nobody(Words arguments) const {
   ProgramCall call = call_of(std::move(arguments));
   if (is_root()) call.user = kNobody;

@@ -55,6 +55,8 @@ class KeysieveProgram : public ::testing::Test {
   [[nodiscard]] ProgramResult keysieve(Words arguments, std::string input = "") const;
   // The call that keysieve() makes, to be changed.
   [[nodiscard]] ProgramCall call_of(Words arguments, std::string input = "") const;
+  // Runs it on a terminal, where this is typed.
+  [[nodiscard]] ProgramResult keysieve_typing(const std::string& typed, Words arguments) const;
   // Runs it as a user without rights, who may pass the temporary directory; as this user, unless that is
   // root.
   [[nodiscard]] ProgramResult keysieve_as_nobody(Words arguments) const;
@@ -107,14 +109,9 @@ class KeysieveProgram : public ::testing::Test {
   [[nodiscard]] std::string set_folder() const { return shared_memory() + "/tags"; }
   // A store that is made when it is first written to.
   [[nodiscard]] std::string store() const { return "lmdb:" + directory_ / "store"; }
+  [[nodiscard]] std::unique_ptr<Store> opened_store() const { return open_store(store()); }
 
   TemporaryDirectory directory_;
-};
-
-// For suites that run over every kind of store: url_ is that of an empty one.
-class KeysieveWithStore : public KeysieveProgram, public ::testing::WithParamInterface<StoreKind> {
- protected:
-  const std::string url_ = GetParam().empty_store(directory_);
 };
 
 // Changes one bit in a file.

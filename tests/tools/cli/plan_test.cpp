@@ -1,10 +1,9 @@
+#include <filesystem>
+
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::IsSupersetOf;
 
 class Plan : public KeysieveProgram {
  protected:
@@ -98,20 +97,6 @@ TEST_F(Plan, LeavesOutKindsThatCannotReachTheTarget) {
   EXPECT_THAT(said({"plan", "--keys", "1M", "--fpr", "1e-6"}), Not(HasSubstr("Not shown")));
 }
 
-TEST_F(Plan, SaysWhereKeysCanBeRemoved) {
-  EXPECT_THAT(said({"plan", "--keys", "80000"}),
-              AllOf(ContainsRegex("  bloom .* yes  --counting"), ContainsRegex("  cuckoo .* yes  yes"),
-                    ContainsRegex("  ribbon .* no   no")));
-}
-
-TEST_F(Plan, ShowsEveryKindWhenAsked) {
-  const Words usual = kinds_of(plan("80000"));
-  EXPECT_THAT(usual, ElementsAre("split_block_bloom", "bloom", "cuckoo", "ribbon"));
-  const Words all = kinds_of(plan("80000", {"--all"}));
-  EXPECT_THAT(all, IsSupersetOf(usual));
-  EXPECT_THAT(all, Contains("blocked_bloom"));
-}
-
 TEST_F(Plan, SaysWhatEachKindCosts) {
   const Json plan = this->plan("80000", {"--fpr", "0.1%", "--shard-size", "8KiB", "--all"});
   EXPECT_THAT(plan,
@@ -122,48 +107,48 @@ TEST_F(Plan, SaysWhatEachKindCosts) {
     EXPECT_GT(kind.at("bits_per_key"), plan.at("bound_bits_per_key"));
     EXPECT_LT(kind.at("bits_per_key"), 20.0);
     EXPECT_GE(kind.at("bytes"), kind.at("shard_count").get<int>() * 8192);
-    EXPECT_GE(kind.at("cache_lines"), 1);
     EXPECT_NE(kind.at("summary"), "");
   }
-}
-
-TEST_F(Plan, SaysHowManyCacheLinesALookupReads) {
-  const Json plan = this->plan("80000", {"--all"});
   EXPECT_EQ(kind_in(plan, "split_block_bloom").at("cache_lines"), 1);
   EXPECT_EQ(kind_in(plan, "blocked_bloom").at("cache_lines"), 1);
   EXPECT_EQ(kind_in(plan, "bloom").at("cache_lines"), kind_in(plan, "bloom").at("hash_count"));
-  EXPECT_THAT(said({"plan", "--keys", "80000"}),
-              AllOf(HasSubstr(" 1 cache line "), HasSubstr(" 7 cache lines ")));
+}
+
+TEST_F(Plan, ShowsTheUsualKindsWithRoomForGrowthOrKnownAbsentKeysOnlyWhereAskedFor) {
+  const Words keys{"plan", "--keys", "80000"};
+  EXPECT_THAT(kinds_of(json(keys)), ElementsAre("split_block_bloom", "bloom", "cuckoo", "ribbon"));
+  EXPECT_THAT(said(keys),
+              AllOf(HasSubstr(" 1 cache line "), HasSubstr(" 7 cache lines "), Not(HasSubstr("room")),
+                    ContainsRegex("  bloom .* yes  --counting"), ContainsRegex("  cuckoo .* yes  yes"),
+                    ContainsRegex("  ribbon .* no   no"), Not(HasSubstr("known-absent"))));
+  EXPECT_THAT(said(keys + Words{"--growth", "2"}), HasSubstr("with room for 2 times the keys"));
+  EXPECT_GT(json(keys + Words{"--growth", "2"})["kinds"][0]["bytes"], json(keys)["kinds"][0]["bytes"]);
+  const Words known_absent{"--known-absent", "2M"};
+  EXPECT_THAT(
+      said(keys + known_absent),
+      HasSubstr("in shards of 4.0 KiB, with 2,000,000 known-absent keys that answer absent for certain:\n"));
+  EXPECT_EQ(json(keys + known_absent).at("known_absent_count"), 2'000'000);
+  EXPECT_EQ(json(keys).at("known_absent_count"), 0);
 }
 
 TEST_F(Plan, IsWhatBuildDoes) {
-  const Json planned = plan("5000", {"--fpr", "0.02", "--shard-size", "1KiB", "--growth", "1.5", "--all"});
-  for (const Json& kind : planned.at("kinds")) {
-    const Words options{"--kind",       kind.at("kind"), "--fpr",    "0.02",
-                        "--shard-size", "1KiB",          "--growth", "1.5"};
-    const Json built = inspect(build("tags", numbered_lines(5000), options));
-    for (const char* member : {"hash_count", "shard_count", "bytes"}) {
-      EXPECT_EQ(kind.at(member), built.at(member)) << kind.at("kind") << " " << member;
+  const std::string list = write("absent.txt", numbered_lines(20'000, "absent"));
+  const Words small{"--shard-size", "1KiB"};
+  const Words growing{"--fpr", "0.02", "--growth", "1.5"};
+  for (const auto& [planned, built] :
+       {std::pair{growing, growing}, {Words{"--known-absent", "20k"}, Words{"--known-absent", list}}}) {
+    const Json of_all = plan("5000", planned + small + Words{"--all"});
+    for (const Json& kind : of_all.at("kinds")) {
+      const Words options = built + small + Words{"--kind", kind.at("kind")};
+      const Json snapshot = inspect(build("tags", numbered_lines(5000), options));
+      for (const char* member : {"hash_count", "shard_count", "bytes"}) {
+        EXPECT_EQ(kind.at(member), snapshot.at(member)) << kind.at("kind") << " " << member;
+      }
     }
   }
 }
 
-TEST_F(Plan, MakesRoomForGrowth) {
-  EXPECT_THAT(said({"plan", "--keys", "100", "--growth", "2"}), HasSubstr("with room for 2 times the keys"));
-  EXPECT_THAT(said({"plan", "--keys", "100"}), Not(HasSubstr("room")));
-  EXPECT_GT(plan("80000", {"--growth", "2"})["kinds"][0]["bytes"], plan("80000")["kinds"][0]["bytes"]);
-}
-
 class PlanWithKnownAbsentKeys : public Plan {};
-
-TEST_F(PlanWithKnownAbsentKeys, SaysHowManyThereAre) {
-  EXPECT_THAT(
-      said({"plan", "--keys", "80000", "--known-absent", "2M"}),
-      HasSubstr("in shards of 4.0 KiB, with 2,000,000 known-absent keys that answer absent for certain:\n"));
-  EXPECT_THAT(said({"plan", "--keys", "80000"}), Not(HasSubstr("known-absent")));
-  EXPECT_EQ(plan("80000", {"--known-absent", "2M"}).at("known_absent_count"), 2'000'000);
-  EXPECT_EQ(plan("80000").at("known_absent_count"), 0);
-}
 
 // With few of them a kind may even become smaller: the second level halves the FPR for a bit per key.
 TEST_F(PlanWithKnownAbsentKeys, CountsTheirSizeAndReachesTheTargetForAllOthers) {
@@ -173,18 +158,6 @@ TEST_F(PlanWithKnownAbsentKeys, CountsTheirSizeAndReachesTheTargetForAllOthers) 
     EXPECT_LE(kind.at("theoretical_fpr"), 0.01) << kind.at("kind");
     EXPECT_GT(kind.at("bytes"), kind_in(without, kind.at("kind")).at("bytes")) << kind.at("kind");
     EXPECT_NEAR(kind.at("bits_per_key"), 8.0 * kind.at("bytes").get<double>() / 80'000, 1e-9);
-  }
-}
-
-TEST_F(PlanWithKnownAbsentKeys, IsWhatBuildDoes) {
-  const std::string list = write("absent.txt", numbered_lines(20'000, "absent"));
-  const Json planned = plan("5000", {"--all", "--shard-size", "1KiB", "--known-absent", "20k"});
-  for (const Json& kind : planned.at("kinds")) {
-    const Words options{"--kind", kind.at("kind"), "--shard-size", "1KiB", "--known-absent", list};
-    const Json built = inspect(build("tags", numbered_lines(5'000), options));
-    for (const char* member : {"hash_count", "shard_count", "bytes"}) {
-      EXPECT_EQ(kind.at(member), built.at(member)) << kind.at("kind") << " " << member;
-    }
   }
 }
 
@@ -199,22 +172,60 @@ TEST_F(PlanWithKnownAbsentKeys, ChoosesForASetThatIsBuiltAgainEachTime) {
               AllOf(ContainsRegex("  bloom .* no +no\n"), ContainsRegex("  cuckoo .* no +no\n")));
 }
 
-TEST_F(PlanWithKnownAbsentKeys, RefusesASetThatKeysAreRemovedFrom) {
-  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent 2M --removals")),
-              AllOf(HasSubstr("--removals"), HasSubstr("excludes"), HasSubstr("--known-absent")));
-}
-
-TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeys) {
+TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeysAndNoneInTheLargestShards) {
   EXPECT_THAT(said({"plan", "--keys", "10", "--known-absent", "1000M", "--shard-size", "1KiB"}),
               HasSubstr("1,000,000,000 known-absent keys"));
-}
-
-TEST_F(PlanWithKnownAbsentKeys, RefusesShardsWithoutRoomForThem) {
   EXPECT_EQ(refusal(64, words_of("plan --keys 80000 --known-absent 2M --shard-size 8KiB")),
             "shards of 8192 bytes leave no room for known-absent keys within 8192 bytes; take "
             "smaller shards, or a shorter list");
-  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent many")),
-              StartsWith("--known-absent: \"many\""));
+}
+
+// That the picture is well-formed and no text covers another, php-tests/PlanSvgTest.php checks.
+class PlanSvg : public KeysieveProgram {
+ protected:
+  [[nodiscard]] std::string svg(const Words& options = {}) const {
+    run(Words{"plan", "--keys", "80000", "--svg", path("fpr.svg")} + options);
+    return read(path("fpr.svg"));
+  }
+};
+
+TEST_F(PlanSvg, IsOnePictureOfEveryKindThatNeedsNothingElse) {
+  const std::string picture = svg();
+  EXPECT_THAT(picture, AllOf(StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""), EndsWith("</svg>\n"),
+                             HasSubstr("prefers-color-scheme: dark"), HasSubstr(">bound</text>")));
+  EXPECT_THAT(picture, AllOf(Not(HasSubstr("href")), Not(HasSubstr("@import")), Not(HasSubstr("<script"))));
+  const Json plan = json({"plan", "--keys", "80000", "--all"});
+  for (const Json& kind : plan.at("kinds")) {
+    EXPECT_THAT(picture, HasSubstr(">" + kind.at("kind").get<std::string>() + "</text>"));
+  }
+}
+
+TEST_F(PlanSvg, ShowsWhatWasAskedForAndPlanned) {
+  EXPECT_THAT(svg(),
+              AllOf(HasSubstr("Dot: planned: 3,333 keys with k = 7."), HasSubstr("<circle class=\"mark\"")));
+  EXPECT_THAT(svg({"--shard-size", "2KiB", "--fpr", "2%"}),
+              AllOf(HasSubstr(">FPR of bloom in shards of 2.0 KiB<"), HasSubstr("the target, 2 %."),
+                    HasSubstr(">2 %</text>")));
+  EXPECT_EQ(said({"plan", "--keys", "3", "--svg", path("fpr.svg")}), said({"plan", "--keys", "3"}));
+  EXPECT_THAT(read(path("fpr.svg")),
+              AllOf(HasSubstr("Planned, further left: 3 keys"), Not(HasSubstr("<circle"))));
+}
+
+TEST_F(PlanSvg, HoldsPlainNumbersAtTheEndsOfTheRange) {
+  for (const Words& options :
+       {Words{"--fpr", "1e-9", "--shard-size", "8KiB"}, Words{"--fpr", "1e-9", "--shard-size", "1KiB"},
+        Words{"--fpr", "0.000001", "--shard-size", "8KiB"}, Words{"--fpr", "0.5", "--shard-size", "1KiB"}}) {
+    const std::string picture = svg(options);
+    const std::string shapes = picture.substr(picture.find("</style>"));
+    for (const char* wrong : {"nan", "inf", "e-", "e+"}) {
+      EXPECT_EQ(shapes.find(wrong), std::string::npos) << options[1] << ": " << wrong;
+    }
+  }
+}
+
+TEST_F(PlanSvg, WritesNothingForAPlanThatIsRefused) {
+  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --svg " + path("fpr.svg"), "1e-9 to 0.5"}});
+  EXPECT_FALSE(std::filesystem::exists(path("fpr.svg")));
 }
 
 }  // namespace

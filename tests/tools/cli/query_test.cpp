@@ -160,10 +160,6 @@ TEST_F(Query, AsksASnapshotFile) {
             other + " holds set \"tags\", not \"shop\"");
 }
 
-TEST_F(Query, EndsWith2WhenThereIsNoAnswer) {
-  EXPECT_THAT(refusal(2, {"query", "shop", "猫"}), HasSubstr("no set \"shop\" is published here"));
-}
-
 TEST_F(Query, EndsWith2WhenTheQuestionIsWrong) {
   expect_refusals(2, {{"query", "SET"},
                       {"query tags", "give keys to ask for, or --stdin"},
@@ -182,21 +178,6 @@ TEST_F(Query, EndsWith2WhenTheAnswerCannotBeWritten) {
     EXPECT_EQ(result.exit_status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
   }
-}
-
-TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassedOrExpired) {
-  const auto expect_note = [this](const std::string& reason) {
-    const ProgramResult result = keysieve({"query", "tags", "犬"});
-    EXPECT_EQ(result.exit_status, 0);
-    EXPECT_EQ(result.output, "maybe\n");
-    EXPECT_THAT(result.errors,
-                AllOf(HasSubstr("tags"), HasSubstr(reason), HasSubstr("every answer is maybe")));
-  };
-  run({"bypass", "tags"});
-  expect_note("bypassed");
-  run({"bypass", "tags", "--off"});
-  publish_keys("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  expect_note("valid_for");
 }
 
 TEST_F(Query, DoesNotTrustAFolderOfAnotherUser) {

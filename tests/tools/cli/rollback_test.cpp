@@ -8,16 +8,9 @@ class Rollback : public KeysieveProgram {
  protected:
   Rollback() {
     for (const int keys : {250, 280, 300}) {
-      const Words options{"--like", seed_, "--as-of", "@1700000000"};
+      const Words options{"--like", seed_, "--as-of", "@1700000000", "--adds-from", "5-6"};
       push(build(std::to_string(keys), numbered_lines(keys), options));
     }
-  }
-
-  // Answers the question on a terminal.
-  [[nodiscard]] ProgramResult asked(Words arguments, const std::string& typed) const {
-    ProgramCall call = call_of(std::move(arguments));
-    call.typed = typed;
-    return run_program(call);
   }
 
   [[nodiscard]] int key_count() const { return pull().at("key_count"); }
@@ -25,38 +18,43 @@ class Rollback : public KeysieveProgram {
   const std::string seed_ = build("seed", numbered_lines(1));
 };
 
-TEST_F(Rollback, BringsBackTheGenerationBefore) {
+TEST_F(Rollback, BringsBackTheGenerationBeforeOrTheOneThatIsAskedFor) {
   EXPECT_THAT(
       said({"rollback", "tags", "--yes", store()}),
       AllOf(ContainsRegex("was +generation 3: as of 2023-11-14T22:13:20Z, 300 keys, split_block_bloom\n"),
             ContainsRegex("is +generation 2: as of 2023-11-14T22:13:20Z, 280 keys, split_block_bloom\n"),
             ContainsRegex("now called +generation 4\n")));
   EXPECT_EQ(key_count(), 280);
-  EXPECT_EQ(read(path("pulled.ks")), read(path("280.ks")));
-}
-
-TEST_F(Rollback, BringsBackTheGenerationThatIsAskedFor) {
   EXPECT_THAT(json({"rollback", "tags", "--to", "1", "--yes", store()}),
-              has({{"replaces", 3}, {"restores", 1}, {"generation", 4}, {"key_count", 250}}));
+              has({{"replaces", 4}, {"restores", 1}, {"generation", 5}, {"key_count", 250}}));
   EXPECT_EQ(key_count(), 250);
+  EXPECT_EQ(refusal(64, {"rollback", "tags", "--yes", "--to", "9", store()}),
+            store() + ": set \"tags\": generation 9 is not kept; kept: 5 (current), 4, 3");
 }
 
 TEST_F(Rollback, ListsWhatIsKept) {
   run({"rollback", "tags", "--yes", store()});
   EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
               AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores +adds from\n"),
-                    ContainsRegex("\n +4 +current +2023[^\n]+ +280 +split_block_bloom +[^\n]+ +2 +0-0\n"),
-                    ContainsRegex("\n +3 +kept [^\n]+ +- +0-0\n"), ContainsRegex("\n +1 +kept ")));
+                    ContainsRegex("\n +4 +current +2023[^\n]+ +280 +split_block_bloom +[^\n]+ +2 +5-6\n"),
+                    ContainsRegex("\n +3 +kept [^\n]+ +- +5-6\n"), ContainsRegex("\n +1 +kept ")));
   const Json list = json({"rollback", "tags", "--list", store()}).at("generations");
   ASSERT_EQ(list.size(), 3U);
-  EXPECT_THAT(list.at(0), has({{"restores", 2}, {"current", true}}));
+  EXPECT_THAT(list.at(0), has({{"restores", 2}, {"current", true}, {"adds_from", "5-6"}}));
   EXPECT_THAT(list.at(1), has({{"restores", nullptr}, {"current", false}}));
 }
 
-TEST_F(Rollback, AsksOnATerminal) {
+TEST_F(Rollback, AsksOnATerminalAndChangesNothingUnlessTheAnswerIsYes) {
+  for (const char* no : {"n\n", "\n", "what?\n", "\4"}) {
+    const ProgramResult declined = keysieve_typing(no, {"rollback", "tags", store()});
+    EXPECT_EQ(declined.exit_status, 1);
+    EXPECT_THAT(declined.errors, HasSubstr("keysieve: nothing is changed"));
+    EXPECT_EQ(declined.output, "");
+  }
+  EXPECT_EQ(key_count(), 300);
   for (const char* yes : {"y\n", "yes\n"}) {
     const int before = key_count();
-    const ProgramResult done = asked({"rollback", "tags", store()}, yes);
+    const ProgramResult done = keysieve_typing(yes, {"rollback", "tags", store()});
     EXPECT_EQ(done.exit_status, 0) << done.errors;
     EXPECT_THAT(done.errors, AllOf(HasSubstr("set \"tags\" of " + store()), HasSubstr("from  generation "),
                                    HasSubstr("to    generation "), HasSubstr("Roll back? [y/N] ")));
@@ -65,29 +63,12 @@ TEST_F(Rollback, AsksOnATerminal) {
   }
 }
 
-TEST_F(Rollback, ChangesNothingUnlessTheAnswerIsYes) {
-  for (const char* no : {"n\n", "\n", "what?\n", "\4"}) {
-    const ProgramResult done = asked({"rollback", "tags", store()}, no);
-    EXPECT_EQ(done.exit_status, 1);
-    EXPECT_THAT(done.errors, HasSubstr("keysieve: nothing is changed"));
-    EXPECT_EQ(done.output, "");
-  }
-  EXPECT_EQ(key_count(), 300);
-}
-
 TEST_F(Rollback, SaysWhatItWouldDoWithoutATerminal) {
   EXPECT_THAT(refusal(64, {"rollback", "tags", store()}, "y\n"),
               AllOf(StartsWith(store() + ": set \"tags\" would go from generation 3: as of 2023"),
                     HasSubstr(", 300 keys, split_block_bloom back to generation 2: as of "),
                     HasSubstr(", and lose at least 6.67 % of the keys"),
                     EndsWith("; --yes does it without a terminal")));
-  EXPECT_EQ(key_count(), 300);
-}
-
-TEST_F(Rollback, RefusesWhatIsCurrentOrNotKeptAndSaysWhatIs) {
-  const std::string kept = "; kept: 3 (current), 2, 1";
-  expect_refusals(64, {{"rollback tags --yes --to 3 " + store(), "generation 3 is current" + kept},
-                       {"rollback tags --yes --to 9 " + store(), "generation 9 is not kept" + kept}});
   EXPECT_EQ(key_count(), 300);
 }
 

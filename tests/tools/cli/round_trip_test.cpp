@@ -63,24 +63,6 @@ TEST_P(RoundTrip, CarriesEveryNulSeparatedKeyToSharedMemory) {
             "maybe");
 }
 
-TEST_P(RoundTrip, CarriesKnownAbsentKeysToSharedMemory) {
-  const auto& [kind, store_kind] = GetParam();
-  const std::string url = store_kind.empty_store(directory_);
-  const std::string absent = numbered_lines(30'000, "absent");
-  const std::string built =
-      build("tags", numbered_lines(3'000),
-            {"--kind", kind, "--shard-size", "1KiB", "--known-absent", write("absent.txt", absent)});
-  push(built, url);
-  EXPECT_THAT(pull(url), has({{"key_count", 3'000}, {"known_absent_count", 30'000}}));
-  EXPECT_TRUE(read(path("pulled.ks")) == read(built));
-  publish(path("pulled.ks"));
-  EXPECT_EQ(status_of_set().at("known_absent_count"), 30'000);
-  EXPECT_TRUE(keysieve({"query", "tags", "--stdin"}, numbered_lines(3'000)).output == numbered_lines(3'000));
-  const ProgramResult known = keysieve({"query", "tags", "--stdin"}, absent);
-  EXPECT_EQ(known.output, "");
-  EXPECT_EQ(known.errors, "");
-}
-
 std::vector<std::string> every_kind() {
   std::vector<std::string> names;
   for (const FilterKind& kind : filter_kinds()) names.emplace_back(kind.name);
@@ -93,6 +75,41 @@ std::string case_name(const ::testing::TestParamInfo<RoundTrip::ParamType>& info
 
 INSTANTIATE_TEST_SUITE_P(EveryKindAndStore, RoundTrip,
                          Combine(ValuesIn(every_kind()), every_store_to_push_to), case_name);
+
+// A set without keys, a ban list with nobody left. That every kind answers absent is proved in
+// tests/core/snapshot.
+using EmptySet = KeysieveProgram;
+
+TEST_F(EmptySet, AnswersAbsentFromBuildToQuery) {
+  const std::string bans = build("bans", "", {"--min-keys", "0"});
+  EXPECT_THAT(inspect(bans), has({{"key_count", 0}}));
+  run({"inspect", bans});
+  EXPECT_THAT(refusal(65, {"push", bans, store()}), HasSubstr("has 0 keys, fewer than 1; --min-keys"));
+  EXPECT_EQ(json({"push", "--min-keys", "0", bans, store()}).at("key_count"), 0);
+  EXPECT_THAT(pull(), has({{"key_count", 0}}));
+  publish(path("pulled.ks"));
+  EXPECT_EQ(keysieve({"query", "tags", "--stdin"}, numbered_lines(10'000)).output, "");
+  EXPECT_EQ(answer("w1"), "absent");
+  EXPECT_THAT(said({"status"}), HasSubstr("ready"));
+}
+
+TEST_F(EmptySet, CanFollowAndPrecedeASetWithKeys) {
+  const std::string before = build("before", numbered_lines(1000));
+  push(before);
+  const std::string bans = build("bans", "\n", {"--like", store(), "--min-keys", "0", "--allow-shrink"});
+  EXPECT_EQ(inspect(bans).at("shard_count"), inspect(before).at("shard_count"));
+  run({"push", "--min-keys", "0", "--allow-shrink", bans, store()});
+  push(build("after", numbered_lines(1000), {"--like", store()}));
+  EXPECT_THAT(pull(), has({{"generation", 3}, {"key_count", 1000}}));
+}
+
+TEST_F(EmptySet, GainsAndLosesKeysWhereItsKindCan) {
+  run({"push", "--min-keys", "0", build("bans", "", {"--kind", "cuckoo", "--min-keys", "0"}), store()});
+  EXPECT_EQ(json({"update", "tags", "--add", write("new.txt", "w1\n"), store()}).at("key_count"), 1);
+  const Words removal{"update", "tags", "--remove", path("new.txt"), store()};
+  EXPECT_THAT(refusal(65, removal), HasSubstr("has 0 keys"));
+  EXPECT_THAT(json(removal + Words{"--min-keys", "0", "--allow-shrink"}), has({{"key_count", 0}}));
+}
 
 }  // namespace
 }  // namespace keysieve::test

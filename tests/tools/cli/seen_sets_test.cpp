@@ -12,21 +12,25 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve::test {
 namespace {
 
 constexpr HashSeed kSeed{42};
 
+void begin(SeenWriter& writer, OnUnavailable answer) {
+  writer.create(kSeed, answer);
+  writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 1e-6, .size = seen_size(100, 1e-6)},
+                0);
+}
+
 // A loader that has begun "clicks", with one window.
 class LoaderOfClicks {
  public:
   explicit LoaderOfClicks(const std::string& directory, OnUnavailable answer = OnUnavailable::New)
       : writer_(directory, "clicks", std::nullopt) {
-    writer_.create(kSeed, answer);
-    writer_.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 1e-6, .size = seen_size(100, 1e-6)},
-                   0);
+    begin(writer_, answer);
   }
   LoaderOfClicks(const LoaderOfClicks&) = delete;
   LoaderOfClicks& operator=(const LoaderOfClicks&) = delete;
@@ -52,6 +56,15 @@ class SeenSets : public KeysieveProgram {
   [[nodiscard]] std::string folder() const { return shared_memory() + "/seen.d/clicks"; }
 };
 
+// This process has no rights while the object is there, even if a case ends by an exception.
+class AsNobody {
+ public:
+  AsNobody() { EXPECT_EQ(::seteuid(kNobody), 0); }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() { EXPECT_EQ(::seteuid(0), 0); }
+};
+
 using BypassOfSeenSets = SeenSets;
 
 TEST_F(BypassOfSeenSets, LastsUntilItIsSwitchedOffAndSaysWhatWorkersAnswer) {
@@ -74,23 +87,6 @@ TEST_F(BypassOfSeenSets, CanEndByItself) {
   EXPECT_THAT(report, has({{"set", "clicks"}, {"bypass", true}, {"on_unavailable", "seen"}}));
   EXPECT_EQ(loader->page().bypass_until, report.at("bypass_until").get<UnixSeconds>());
   EXPECT_THAT(status(), has({{"bypass", true}, {"bypass_until", report.at("bypass_until")}}));
-  loader->clear_expired_bypass(unix_now());
-  EXPECT_TRUE(loader->state().is_bypassed);
-  loader->clear_expired_bypass(report.at("bypass_until"));
-  EXPECT_FALSE(loader->state().is_bypassed);
-  set_seen_bypass(shared_memory(), "clicks", unix_now() - 1);
-  EXPECT_TRUE(reader().follow()) << "without a loader that clears it";
-}
-
-TEST_F(BypassOfSeenSets, OutlastsWindowsAndEndsWhileTheLoaderHangs) {
-  LoaderOfClicks loader(shared_memory());
-  run({"bypass", "clicks"});
-  loader->append({.window = {1200, 1800, 1800}, .capacity = 100, .rate = 1e-6, .size = seen_size(100, 1e-6)},
-                 1);
-  EXPECT_FALSE(reader().follow());
-  EXPECT_EQ(loader->page().bypass_until, 0);
-  run({"bypass", "clicks", "--off"});
-  EXPECT_TRUE(reader().follow());
 }
 
 TEST_F(BypassOfSeenSets, IsNotLostBesideALoaderThatChangesTheWindows) {
@@ -183,121 +179,112 @@ TEST_F(StatusOfSeenSets, ShowsABypassAsWhatItIsAndNotAsTrouble) {
   EXPECT_THAT(status(), has({{"availability", "missing"}, {"troubles", {"seen_missing"}}}));
 }
 
-class DeleteOfSeenSets : public KeysieveWithStore {
+class DeleteOfSeenSets : public SeenSets {
  protected:
   void save_clicks() const {
-    const auto store = open_store(url_);
+    const auto opened = opened_store();
     const std::string entry = "of a seen set";
-    store->append(seen_log(*store, "clicks"), {&entry, 1});
+    opened->append(seen_log(*opened, "clicks"), {&entry, 1});
   }
-  [[nodiscard]] bool is_saved() const {
-    return holds_seen_set(*open_store(url_, IfMissing::Refuse), "clicks");
-  }
-  [[nodiscard]] std::string folder() const { return shared_memory() + "/seen.d/clicks"; }
+  [[nodiscard]] bool is_saved() const { return holds_seen_set(*opened_store(), "clicks"); }
   // As keysieved leaves a set that a reload has taken away. Returns the key of its memory.
   [[nodiscard]] std::uint32_t leave_clicks() const {
     SeenWriter writer(shared_memory(), "clicks", std::nullopt);
-    writer.create(kSeed, OnUnavailable::New);
-    writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 1e-6, .size = seen_size(100, 1e-6)},
-                  0);
+    begin(writer, OnUnavailable::New);
     writer.leave(unix_now());
     return writer.filters()[0].segment.key();
   }
   static bool has_memory(std::uint32_t key) { return ::shmget(static_cast<key_t>(key), 0, 0) >= 0; }
+
+  const Words delete_{"delete", "clicks", "--yes"};
+  const Words with_store_{"--store", store()};
 };
 
-TEST_P(DeleteOfSeenSets, RemovesTheMemoryAndTheFolderAndWhatWasSaved) {
+TEST_F(DeleteOfSeenSets, RemovesTheMemoryAndTheFolderAndWhatWasSaved) {
   save_clicks();
   const std::uint32_t key = leave_clicks();
-  SeenReader worker({.directory = shared_memory()}, "clicks");
+  SeenReader worker = reader();
   ASSERT_TRUE(worker.follow());
-  const Json report = json({"delete", "clicks", "--yes", "--store", url_});
-  EXPECT_THAT(report, has({{"set", "clicks"}, {"store", store_name(url_)}}));
+  const Json report = json(delete_ + with_store_);
+  EXPECT_THAT(report, has({{"set", "clicks"}, {"store", store()}}));
   EXPECT_GT(report.at("removed_bytes"), 0);
   EXPECT_FALSE(std::filesystem::exists(folder()));
   EXPECT_FALSE(has_memory(key));
   EXPECT_FALSE(is_saved());
   EXPECT_FALSE(worker.follow());
-  EXPECT_EQ(refusal(66, {"delete", "clicks", "--yes", "--store", url_}),
-            "directory " + shared_memory() + " and " + store_name(url_) + ": no seen set \"clicks\" is here");
+  EXPECT_EQ(refusal(66, delete_ + with_store_),
+            "directory " + shared_memory() + " and " + store() + ": no seen set \"clicks\" is here");
 }
 
-TEST_P(DeleteOfSeenSets, LeavesTheStoreAloneUnlessItIsNamed) {
+TEST_F(DeleteOfSeenSets, LeavesTheStoreAloneUnlessItIsNamed) {
   save_clicks();
   static_cast<void>(leave_clicks());
-  EXPECT_THAT(said({"delete", "clicks", "--yes"}),
-              ContainsRegex("deleted here +1 filter of [0-9.]+ KiB in "));
+  EXPECT_THAT(said(delete_), ContainsRegex("deleted here +1 filter of [0-9.]+ KiB in "));
   EXPECT_TRUE(is_saved());
-  EXPECT_THAT(json({"delete", "clicks", "--yes", "--store", url_}), has({{"removed_bytes", nullptr}}));
+  EXPECT_THAT(json(delete_ + with_store_), has({{"removed_bytes", nullptr}}));
   EXPECT_FALSE(is_saved());
 }
 
-TEST_P(DeleteOfSeenSets, IsRefusedWhileALoaderHasTheSet) {
+TEST_F(DeleteOfSeenSets, IsRefusedWhileALoaderHasTheSet) {
   save_clicks();
   LoaderOfClicks loader(shared_memory());
   EXPECT_THAT(
-      refusal(75, {"delete", "clicks", "--yes", "--store", url_}),
+      refusal(75, delete_ + with_store_),
       HasSubstr("; keysieved would begin the set again, so remove its [[seen]] and reload keysieved first"));
   EXPECT_TRUE(is_saved());
-  EXPECT_TRUE(SeenReader({.directory = shared_memory()}, "clicks").follow());
+  EXPECT_TRUE(reader().follow());
 }
 
-TEST_P(DeleteOfSeenSets, WarnsOfALoaderThatIsStoppedAndMayBeginItAgain) {
+TEST_F(DeleteOfSeenSets, WarnsOfALoaderThatIsStoppedAndMayBeginItAgain) {
   LoaderOfClicks(shared_memory())->looked(unix_now());
-  const ProgramResult result = keysieve({"delete", "clicks", "--yes"});
+  const ProgramResult result = keysieve(delete_);
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.errors, HasSubstr("if keysieved has set \"clicks\" configured, it begins it again"));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
-TEST_P(DeleteOfSeenSets, AsksFirst) {
+TEST_F(DeleteOfSeenSets, AsksFirst) {
   const std::uint32_t key = leave_clicks();
   EXPECT_THAT(refusal(64, {"delete", "clicks"}),
               AllOf(HasSubstr("seen set \"clicks\": 1 filter of "), HasSubstr("; --yes does it")));
-  ProgramCall call = call_of({"delete", "clicks"});
-  call.typed = "n\n";
-  EXPECT_EQ(run_program(call).exit_status, 1);
+  EXPECT_EQ(keysieve_typing("n\n", {"delete", "clicks"}).exit_status, 1);
   EXPECT_TRUE(has_memory(key));
-  call.typed = "y\n";
-  EXPECT_EQ(run_program(call).exit_status, 0);
+  EXPECT_EQ(keysieve_typing("y\n", {"delete", "clicks"}).exit_status, 0);
   EXPECT_FALSE(has_memory(key));
 }
 
-TEST_P(DeleteOfSeenSets, RemovesAFolderThatAKilledLoaderHasLeftAndADamagedPage) {
+TEST_F(DeleteOfSeenSets, RemovesAFolderThatAKilledLoaderHasLeftAndADamagedPage) {
   std::filesystem::create_directories(folder());
-  EXPECT_EQ(keysieve({"delete", "clicks", "--yes"}).exit_status, 0);
+  EXPECT_EQ(keysieve(delete_).exit_status, 0);
   EXPECT_FALSE(std::filesystem::exists(folder()));
   const std::uint32_t key = leave_clicks();
   std::filesystem::resize_file(folder() + "/page", 100);
-  EXPECT_EQ(keysieve({"delete", "clicks", "--yes"}).exit_status, 0);
+  EXPECT_EQ(keysieve(delete_).exit_status, 0);
   EXPECT_FALSE(std::filesystem::exists(folder()));
   remove_segment(key);  // only the page knew it
 }
 
-TEST_P(DeleteOfSeenSets, SaysHowWhenItWasTakenForAPublishedOne) {
+TEST_F(DeleteOfSeenSets, SaysHowWhenItWasTakenForAPublishedOne) {
   save_clicks();
-  EXPECT_EQ(refusal(66, {"delete", "clicks", "--yes", url_}),
-            store_name(url_) + ": \"clicks\" is a seen set there: keysieve delete clicks --store " +
-                store_name(url_));
+  EXPECT_EQ(refusal(66, delete_ + Words{store()}),
+            store() + ": \"clicks\" is a seen set there: keysieve delete clicks --store " + store());
   EXPECT_THAT(refusal(64, {"delete", "clicks"}), HasSubstr("URL is missing: directory "));
-  EXPECT_EQ(refusal(64, {"delete", url_}), "SET is missing");
+  EXPECT_EQ(refusal(64, {"delete", store()}), "SET is missing");
 }
 
-TEST_P(DeleteOfSeenSets, WorksAsRootForTheUserOfTheLoader) {
+TEST_F(DeleteOfSeenSets, WorksAsRootForTheUserOfTheLoader) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  std::filesystem::permissions(shared_memory(), std::filesystem::perms::all);
+  permit(shared_memory(), 0777);
   permit(path("."), 0755);
-  std::uint32_t key = 0;
-  ASSERT_EQ(::seteuid(kNobody), 0);
-  key = leave_clicks();
-  ASSERT_EQ(::seteuid(0), 0);
+  const std::uint32_t key = [this] {
+    const AsNobody nobody;
+    return leave_clicks();
+  }();
   ASSERT_TRUE(has_memory(key));
-  EXPECT_EQ(keysieve({"delete", "clicks", "--yes"}).exit_status, 0);
+  EXPECT_EQ(keysieve(delete_).exit_status, 0);
   EXPECT_FALSE(has_memory(key));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
-
-INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteOfSeenSets, every_store, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

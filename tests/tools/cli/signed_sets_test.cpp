@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
@@ -13,7 +12,6 @@
 #include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/signatures/public_keys.hpp"
-#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -145,38 +143,10 @@ TEST_F(SignedSets, PublishPublishesTheBytesThatItHasChecked) {
 
 TEST_F(SignedSets, UpdateSignsWithTheSameKey) {
   push(snapshot_);
-  const std::string list = write("new", "one more\n");
-  EXPECT_THAT(refusal(64, {"update", "tags", store(), "--add", list}), HasSubstr("would lose its signature"));
-  EXPECT_THAT(refusal(65, {"update", "tags", store(), "--add", list, "--sign-key", path("other.key")}),
-              HasSubstr("is signed by"));
-  run({"update", "tags", store(), "--add", list, "--sign-key", path("sign.key")});
+  const Words call{"update", "tags", store(), "--add", write("new", "one more\n")};
+  EXPECT_THAT(refusal(64, call), HasSubstr("would lose its signature"));
+  run(call + Words{"--sign-key", path("sign.key")});
   run({"pull", "tags", store(), "-o", path("pulled.ks"), "--public-key", public_key_});
-}
-
-// What stands in for a rollback, which hosts would refuse.
-TEST_F(SignedSets, TheOlderListBuiltAgainNeedsTheAddsThatTheOlderGenerationNeeded) {
-  const auto add = [this](const std::string& key) { run({"add", "tags", key, store()}); };
-  const auto next = [this](const std::string& name, const Words& options = {}) {
-    return build_signed(name, "sign.key", Words{"--like", store(), "--adds-overlap", "0s"} + options);
-  };
-  push(snapshot_);
-  add("before");
-  push(next("older"));
-  add("in between");
-  push(build_signed("wrong", "sign.key", {"--like", store(), "--adds-overlap", "0s"}));
-  const std::string adds_from =
-      json({"rollback", "tags", "--list", store()}).at("generations").at(1).at("adds_from");
-  EXPECT_EQ(adds_from, inspect(path("older.ks")).at("adds_from"));
-  const std::string again = build_signed("again", "sign.key", {"--like", store(), "--adds-from", adds_from});
-  push(again);
-  const auto log = open_store(store());
-  const auto keys_after = [&](const std::string& position) {
-    Words keys;
-    for (const LogEntry& entry : log->read_after(adds_log(*log, "tags"), *parse_log_position(position), 10))
-      keys.push_back(entry.key.value_or(""));
-    return keys;
-  };
-  EXPECT_THAT(keys_after(inspect(again).at("adds_from")), ::testing::Contains("in between"));
 }
 
 TEST_F(SignedSets, WrongKeysAreUsageErrors) {

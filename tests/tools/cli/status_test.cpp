@@ -146,29 +146,25 @@ TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
   EXPECT_GT(json({"status"}).at("visible_bytes"), 2 * 12 * 1024);
 }
 
-TEST_F(Status, RefusesASetThatIsNotThere) {
-  publish_set("tags");
-  const std::string reason = "directory " + shared_memory() + ": no set \"nosuch\" is published here";
-  expect_refusals(
-      66, {{"status nosuch", reason}, {"status tags nosuch", reason}, {"status --json nosuch", reason}});
-}
-
-TEST_F(Status, SaysWhyASetIsMissing) {
-  std::filesystem::create_directory(shared_memory() + "/tags");
-  EXPECT_THAT(troubled({"status", "tags"}),
-              AllOf(ContainsRegex("tags +missing +missing "), HasSubstr("No such file or directory"),
-                    HasSubstr("\nmissing: docs/runbook.md#missing\n")));
-  const Json tags = troubled_set();
-  EXPECT_THAT(tags, has({{"availability", "missing"}, {"code", "missing"}, {"troubles", {"missing"}}}));
-  EXPECT_THAT(tags.at("reason").get<std::string>(), HasSubstr("No such file or directory"));
-}
-
-TEST_F(Status, SaysThatASetHasExpired) {
+TEST_F(Status, SaysWhyASetIsMissingExpiredOrDamaged) {
+  const auto expect_trouble = [this](const std::string& availability, const std::string& code,
+                                     const std::string& reason) {
+    EXPECT_THAT(troubled({"status", "tags"}),
+                AllOf(ContainsRegex("tags +" + availability + " +" + code + " "), HasSubstr(reason),
+                      HasSubstr("\n" + code + ": docs/runbook.md#" + code + "\n")));
+    const Json tags = troubled_set();
+    EXPECT_THAT(tags, has({{"availability", availability}, {"code", code}, {"troubles", {code}}}));
+    EXPECT_THAT(tags.at("reason").get<std::string>(), HasSubstr(reason));
+  };
+  std::filesystem::create_directory(set_folder());
+  expect_trouble("missing", "missing", "No such file or directory");
   publish_set("tags", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  EXPECT_THAT(troubled({"status"}),
-              AllOf(ContainsRegex("tags +expired +expired "), HasSubstr("past valid_for")));
-  EXPECT_THAT(troubled_set(),
-              has({{"availability", "expired"}, {"code", "expired"}, {"valid_until", 1'700'003'600}}));
+  expect_trouble("expired", "expired", "past valid_for");
+  EXPECT_THAT(troubled_set(), has({{"valid_until", 1'700'003'600}}));
+  const std::string control = set_folder() + "/control";
+  damage(control, 0);
+  expect_trouble("missing", "damaged", control);
+  EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 
 // As a loader leaves it in the control page, whoever looks and whether it runs.
@@ -239,15 +235,6 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
     EXPECT_THAT(refusal(65, {"status", "--verify", "shop"}), HasSubstr("set \"shop\" is damaged"));
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
   }
-}
-
-TEST_F(Status, SaysThatASetIsDamaged) {
-  publish_set("tags");
-  const std::string control = set_folder() + "/control";
-  damage(control, 0);
-  EXPECT_THAT(troubled({"status"}), AllOf(ContainsRegex("tags +missing +damaged "), HasSubstr(control)));
-  EXPECT_THAT(troubled_set(), has({{"code", "damaged"}}));
-  EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 
 TEST_F(Status, ShowsWhichProcessesHaveWhatAttachedOrPinned) {

@@ -37,14 +37,6 @@ class KeysievedAdds : public Keysieved {
   std::string url_ = redis_.unix_url();
 };
 
-TEST_F(KeysievedAdds, AnswersMaybeForWhatAnyRedisClientAdds) {
-  begin();
-  EXPECT_FALSE(site_.knows("tags", added_keys(1)));
-  add_by_redis_client("key-5000");
-  EXPECT_TRUE(learns(added_keys(1))) << log();
-  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-}
-
 TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   begin();
   redis_.command("XADD keysieve:tags:adds * colour red");
@@ -69,22 +61,6 @@ TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {
     EXPECT_TRUE(learns({6000, 1 + i})) << log();
   }
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-}
-
-TEST_F(KeysievedAdds, KeepsWhatItReceivedWhenTheStoreIsFlushed) {
-  begin();
-  site_.add("tags", added_keys(1000), url_);
-  ASSERT_TRUE(learns(added_keys(1000))) << log();
-  redis_.command("FLUSHALL");
-  site_.add("tags", later_keys(10000), url_);
-  ASSERT_TRUE(learns(later_keys(10000))) << log();
-  EXPECT_TRUE(says("live layer enlarged")) << log();
-  EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  site_.push("tags", kMoreKeys, url_);  // counts from 1 again
-  ASSERT_TRUE(eventually([&] { return site_.live("tags")->key_count == 1100; })) << log();
-  EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
-  EXPECT_TRUE(site_.knows("tags", later_keys(10000)));
 }
 
 TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
@@ -136,7 +112,7 @@ TEST_F(KeysievedAdds, AnswersSignalsWhileAddsPourIn) {
 // That shared memory was wiped, only a round finds.
 TEST_F(KeysievedAdds, KeepsToItsRoundsWhileAddsPourIn) {
   site_.push("shop", first_keys(500), url_);
-  site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n", url_, "100ms");
+  site_.configure(tags_set + shop_set, url_, "100ms");
   site_.push("tags", kKeys, url_);
   start();
   ASSERT_TRUE(follows("shop", 1)) << log();

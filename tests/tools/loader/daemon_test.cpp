@@ -1,21 +1,20 @@
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <list>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"
+#include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/steady_reader.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/status/set_facts.hpp"
 
 namespace keysieve::test {
 namespace {
-
-constexpr const char* kShopSet = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
 
 TEST_F(Keysieved, FollowsWhatIsPushed) {
   follow_tags();
@@ -27,12 +26,13 @@ TEST_F(Keysieved, FollowsWhatIsPushed) {
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 
-TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
+TEST_F(Keysieved, FollowsRedisThroughItsRestartAndSaysThatItIsBack) {
   RedisServer redis;
   site_.push("tags", kKeys, redis.unix_url());
   site_.configure(tags_set, redis.unix_url());
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
+  redis.command("SAVE");
   redis.kill();
   ASSERT_TRUE(says("tags: the store is unreachable: ")) << log();
   EXPECT_TRUE(looks_again(3)) << log();
@@ -41,24 +41,12 @@ TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
   EXPECT_EQ(keysieved_->lines_with("; generation 1 stays live"), 1) << log();
 
   redis.start();
-  const SnapshotRecord record = site_.push("tags", kMoreKeys, redis.unix_url());
   keysieved_->send(SIGUSR1);
-  EXPECT_TRUE(eventually([&] { return site_.live("tags")->build_id == record.build_id; })) << log();
-  EXPECT_EQ(keysieved_->stop(), 0);
-}
-
-TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
-  RedisServer redis;
-  site_.configure(tags_set, "redis+unix://" + site_.root() / "redis.sock");
-  std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
-  site_.push("tags", kKeys, redis.unix_url());
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  std::filesystem::remove(site_.root() / "redis.sock");
-  ASSERT_TRUE(says("tags: the store is unreachable")) << log();
-  std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
   EXPECT_TRUE(says("tags: all is well again; generation 1 is current")) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+  site_.push("tags", kMoreKeys, redis.unix_url());
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
@@ -77,31 +65,28 @@ TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
   EXPECT_EQ(keysieved_->lines_with("all is well"), 0) << log();
 }
 
+// A web server tells nothing by itself.
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
-  site_.push("tags", kKeys);
-  site_.write("conf.d/slow.toml", tags_set);
-  site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
-                                   "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
-                                   "\"\n");
+  const WebServer server;
+  const std::string folder_url = "dir:" + server.make_folder("store");
+  site_.push("tags", kKeys, folder_url);
+  site_.configure(tags_set, server.url("store"), "1h");
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", kMoreKeys);
+  site_.push("tags", kMoreKeys, folder_url);
   keysieved_->send(SIGUSR1);
   EXPECT_TRUE(follows("tags", 2)) << log();
 }
 
 TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
-  site_.push("tags", kKeys);
   site_.push("shop", first_keys(500));
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   EXPECT_EQ(site_.live("shop"), std::nullopt);
-  site_.configure(tags_set + kShopSet);
+  site_.configure(tags_set + shop_set);
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(follows("shop", 1)) << log();
   EXPECT_TRUE(says("configuration reloaded: 2 sets")) << log();
-  site_.configure(kShopSet);
+  site_.configure(shop_set);
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("tags: is not configured any more; its last publication is left as it is")) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
@@ -114,7 +99,7 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"not_configured"}; }))
       << log();
   EXPECT_TRUE(site_.knows("tags", kKeys));
-  site_.configure(tags_set + kShopSet);
+  site_.configure(tags_set + shop_set);
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"loader_silent"}; }))
       << "a day later, if it stops now";
@@ -209,30 +194,6 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
-TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
-  follow_tags();
-  // Stopped, so that it cannot see the push before the damage.
-  keysieved_->send(SIGSTOP);
-  site_.damage("tags", site_.push("tags", kMoreKeys));
-  keysieved_->send(SIGCONT);
-  ASSERT_TRUE(looks_again(5)) << log();
-  EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  site_.push("tags", first_keys(1200));
-  EXPECT_TRUE(follows("tags", 3)) << log();
-}
-
-TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
-  site_.damage("tags", site_.push("tags", kKeys));
-  site_.push("shop", first_keys(500));
-  site_.configure(tags_set + kShopSet + "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
-                  "redis+unix://" + site_.root() / "no.sock" + "\"\n");
-  start();
-  ASSERT_TRUE(follows("shop", 1)) << log();
-  site_.push("shop", first_keys(600));
-  EXPECT_TRUE(follows("shop", 2)) << log();
-}
-
 TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
   RedisSentinels servers(0, 1);
   site_.push("shop", first_keys(500), servers.url());
@@ -250,19 +211,6 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
   }
 }
 
-TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  {
-    const Publisher other({.directory = site_.directory()}, "tags");
-    start();
-    ASSERT_TRUE(looks_again(5)) << log();
-    EXPECT_EQ(keysieved_->lines_with("warning: tags: cannot publish: "), 1) << log();
-    EXPECT_EQ(site_.live("tags"), std::nullopt);
-  }
-  EXPECT_TRUE(follows("tags", 1)) << log();
-}
-
 TEST_F(Keysieved, WaitsForTheDirectory) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);
@@ -274,14 +222,6 @@ TEST_F(Keysieved, WaitsForTheDirectory) {
   EXPECT_TRUE(follows("tags", 1)) << log();
 }
 
-TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
-  follow_tags();
-  std::filesystem::rename(site_.directory() + "/tags", site_.root() / "gone");
-  EXPECT_TRUE(follows("tags", 1)) << log();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(says("from the cache published as publication 1")) << log();
-}
-
 TEST_F(Keysieved, StopsOnSigint) {
   site_.configure(tags_set);
   start();
@@ -291,38 +231,17 @@ TEST_F(Keysieved, StopsOnSigint) {
   EXPECT_TRUE(says("stopping")) << log();
 }
 
-// In a process of its own: reads until it has seen the last generation; the status says whether every key
-// that all generations share was answered with maybe, always.
-pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generation) {
-  return start_process([&] {
-    SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
-    const auto deadline = std::chrono::steady_clock::now() + 10 * kDeadline;
-    for (int i = 0;; i = (i + 1) % shared.count) {
-      const Attachment* attached = reader.follow();
-      if (!attached) return 2;  // it was live before the reader started
-      const SnapshotView& snapshot = attached->snapshot();
-      if (!snapshot.may_contain(snapshot.hasher()(key_number(shared.first + i)))) return 3;
-      if (attached->live().generation == last_generation && i == 0) return 0;
-      if (std::chrono::steady_clock::now() > deadline) return 4;
-    }
-  });
-}
-
 TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
-  constexpr KeyRange kShared = kKeys;
   constexpr std::uint64_t kGenerations = 25;
-  site_.push("tags", kShared);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  std::array<pid_t, 4> readers{};
-  for (pid_t& reader : readers) reader = start_reader(site_, kShared, kGenerations);
+  follow_tags();
+  std::list<SteadyReader> readers;
+  for (int i = 0; i < 4; ++i) readers.emplace_back(site_, "tags", kKeys).seen(kKeys.count);
   for (std::uint64_t generation = 2; generation <= kGenerations; ++generation) {
     site_.push("tags", {0, static_cast<int>(1000 + generation)});
     keysieved_->send(SIGUSR1);
     ASSERT_TRUE(follows("tags", generation)) << log();
   }
-  for (const pid_t reader : readers) EXPECT_EQ(wait_for(reader), 0);
+  for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
   EXPECT_EQ(site_.live("tags")->id.publication, kGenerations);
 }
 

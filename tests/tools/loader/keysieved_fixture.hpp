@@ -18,10 +18,10 @@ class Keysieved : public ::testing::Test {
     keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()},
                        environment);
   }
-  // Generation 1 is live.
-  void follow_tags() {
+  // Generation 1 is live. `rest` is configured as well.
+  void follow_tags(const std::string& rest = "", const std::string& poll_interval = "20ms") {
     site_.push("tags", kKeys);
-    site_.configure(tags_set);
+    site_.configure(rest + tags_set, site_.store_url(), poll_interval);
     start();
     ASSERT_TRUE(follows("tags", 1)) << log();
   }

@@ -1,9 +1,17 @@
 // The program keysieved as a child process, with everything it prints.
 #pragma once
 
+#include <fcntl.h>
 #include <signal.h>
-#include <sys/types.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,31 +25,81 @@ class KeysievedProcess {
   // `environment`: "NAME=value", added to that of the test. `cgroup`: the folder of a control group that it
   // runs in; empty: that of the test.
   explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
-                            const std::string& cgroup = "");
+                            const std::string& cgroup = "") {
+    const std::string output = outputs_ / "out";
+    const std::string errors = outputs_ / "err";
+    std::vector<char*> pointers{const_cast<char*>(KEYSIEVED_PROGRAM)};
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) throw std::runtime_error("cannot fork for keysieved");
+    if (pid_ > 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    send_to_file(STDOUT_FILENO, output);
+    send_to_file(STDERR_FILENO, errors);
+    for (std::string& variable : environment) ::putenv(variable.data());
+    if (!cgroup.empty()) std::ofstream(cgroup + "/cgroup.procs") << 0;
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
   KeysievedProcess(const KeysievedProcess&) = delete;
   KeysievedProcess& operator=(const KeysievedProcess&) = delete;
-  ~KeysievedProcess();
+  ~KeysievedProcess() {
+    if (pid_ < 0) return;
+    send(SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void send(int signal) const { ::kill(pid_, signal); }
-  // By SIGSTOP.
-  [[nodiscard]] bool is_stopped() const;
+  // By SIGSTOP: "7 (keysieved) T ..."
+  [[nodiscard]] bool is_stopped() const {
+    return read_file("/proc/" + std::to_string(pid_) + "/stat").find(") T ") != std::string::npos;
+  }
   // Waits for its end: the exit status, or minus the signal that ended it.
-  int exit_status();
+  int exit_status() {
+    int status = 0;
+    if (!eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; })) {
+      throw std::runtime_error("keysieved does not end; it said: " + standard_error());
+    }
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
   // Sends SIGTERM and waits.
   int stop() {
     send(SIGTERM);
     return exit_status();
   }
 
-  [[nodiscard]] std::string standard_output() const;
-  [[nodiscard]] std::string standard_error() const;
+  [[nodiscard]] std::string standard_output() const { return read_file(outputs_ / "out"); }
+  [[nodiscard]] std::string standard_error() const { return read_file(outputs_ / "err"); }
   // Polls until standard error holds the text.
-  [[nodiscard]] bool says(const std::string& text) const;
+  [[nodiscard]] bool says(const std::string& text) const {
+    return eventually([&] { return standard_error().find(text) != std::string::npos; });
+  }
   // How many lines of standard error hold the text.
-  [[nodiscard]] int lines_with(const std::string& text) const;
+  [[nodiscard]] int lines_with(const std::string& text) const {
+    std::istringstream lines(standard_error());
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(text) != std::string::npos) ++count;
+    }
+    return count;
+  }
 
  private:
+  static std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void send_to_file(int descriptor, const std::string& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::dup2(file, descriptor);
+    ::close(file);
+  }
+
   TemporaryDirectory outputs_;
   pid_t pid_ = -1;
 };

@@ -13,7 +13,6 @@ namespace keysieve::test {
 namespace {
 
 TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
-  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
   Site site;
   site.configure(tags_set + shop_set);
   site.push("tags", kKeys);

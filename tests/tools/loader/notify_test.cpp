@@ -93,7 +93,6 @@ TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
 // After a reboot. One store that hangs would be enough to keep everything back.
 TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   RedisServer redis;
-  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
   site_.push("tags", kKeys, redis.unix_url());
   site_.push("shop", kKeys, redis.unix_url());
   site_.configure(tags_set + shop_set, redis.unix_url() + "?timeout=1h");

@@ -1,3 +1,4 @@
+// keysieved as a command that ends: --once, --check-config, --help.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -5,10 +6,9 @@
 #include <fstream>
 #include <functional>
 
-#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/version.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "tests/support/store_kinds.hpp"
-#include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 
@@ -79,31 +79,6 @@ TEST_P(KeysievedOnceWithAddsFrom, BringsInAllThatWasAdded) {
   EXPECT_TRUE(site_.knows("tags", kMany));
 }
 
-TEST_F(KeysievedOnce, PublishesWhatAWebServerShows) {
-  const WebServer server;
-  const std::string folder = "dir:" + server.make_folder("store");
-  site_.push("tags", kKeys, folder);
-  site_.add("tags", kAdded, folder);
-  site_.configure(tags_set, server.url("store"));
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
-}
-
-TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
-  RedisServer redis({"--requirepass", "secret"});
-  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());
-  site_.push("tags", kKeys, url);
-  site_.configure(tags_set, url);
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  redis.kill();
-  EXPECT_EQ(run(), 69);
-  EXPECT_TRUE(said("the store is unreachable")) << said_;
-  EXPECT_FALSE(said("secret")) << said_;
-}
-
 TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
   const RedisServer redis({"--requirepass", "secret"});
   const std::string address = "127.0.0.1:" + std::to_string(redis.port());
@@ -137,7 +112,7 @@ TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
 
 TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
   site_.push("shop", first_keys(100));
-  site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
+  site_.configure(tags_set + shop_set);
   EXPECT_EQ(run(), 66);
   EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
       << said_;
@@ -193,28 +168,6 @@ INSTANTIATE_TEST_SUITE_P(
                                 }}),
     [](const auto& hindrance) { return std::string(hindrance.param.name); });
 
-TEST_F(KeysievedOnce, EndsWith75WhileAnotherPublishes) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  const Publisher other({.directory = site_.directory()}, "tags");
-  EXPECT_EQ(run(), 75);
-  EXPECT_TRUE(said("another publisher is at work on set tags")) << said_;
-}
-
-TEST_F(KeysievedOnce, EndsWith77WhenTheFolderIsForeign) {
-  if (::geteuid() == 0) {
-    ASSERT_TRUE(std::filesystem::create_directory(site_.directory() + "/tags"));
-    ASSERT_EQ(::chown((site_.directory() + "/tags").c_str(), 65534, 65534), 0);
-  } else {
-    std::filesystem::permissions(site_.directory(),
-                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  }
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  EXPECT_EQ(run(), 77);
-  EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
-}
-
 TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
   site_.push("tags", kKeys);
   site_.write("file", "not a folder");
@@ -268,14 +221,66 @@ TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
   EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.1.ks"));
 }
 
-TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  std::filesystem::remove(site_.cache());
-  std::ofstream(site_.cache()) << "not a folder";
-  EXPECT_EQ(run(), 0);
-  EXPECT_EQ(keysieved_->lines_with("the cache cannot be used"), 1) << said_;
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
+TEST(KeysievedCommandLine, PrintsItsVersion) {
+  for (const char* option : {"--version", "-V"}) {
+    KeysievedProcess keysieved({option});
+    EXPECT_EQ(keysieved.exit_status(), 0);
+    EXPECT_EQ(keysieved.standard_output(), "keysieved " KEYSIEVE_VERSION "\n");
+  }
+}
+
+TEST(KeysievedCommandLine, ShowsExamplesInItsHelp) {
+  KeysievedProcess keysieved({"--help"});
+  EXPECT_EQ(keysieved.exit_status(), 0);
+  EXPECT_NE(keysieved.standard_output().find("Examples:\n"), std::string::npos);
+}
+
+TEST(KeysievedCommandLine, RefusesWhatItDoesNotKnow) {
+  const std::vector<std::vector<std::string>> wrong{
+      {"--onec"}, {"tags"}, {"--config"}, {"--once", "--check-config"}, {"--json"}, {"--log-level", "loud"}};
+  for (const auto& arguments : wrong) {
+    KeysievedProcess keysieved(arguments);
+    EXPECT_EQ(keysieved.exit_status(), 64) << arguments[0];
+    EXPECT_FALSE(keysieved.standard_error().empty()) << arguments[0];
+  }
+}
+
+TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
+  const Site site;
+  site.configure(tags_set + "max_fpr = \"2%\"\n");
+  KeysievedProcess text({"--check-config", "--config", site.config_path()});
+  EXPECT_EQ(text.exit_status(), 0);
+  EXPECT_NE(text.standard_output().find("set tags: store main; max_fpr 2.00 %"), std::string::npos)
+      << text.standard_output();
+  KeysievedProcess json({"--check-config", "--json", "--config", site.config_path()});
+  EXPECT_EQ(json.exit_status(), 0);
+  EXPECT_NE(json.standard_output().find("\"poll_interval_ms\": 20"), std::string::npos);
+}
+
+TEST(KeysievedCheckConfig, PublishesNothing) {
+  Site site;
+  site.push("tags", first_keys(100));
+  site.configure(tags_set);
+  KeysievedProcess keysieved({"--check-config", "--config", site.config_path()});
+  EXPECT_EQ(keysieved.exit_status(), 0);
+  EXPECT_EQ(site.live("tags"), std::nullopt);
+}
+
+TEST(KeysievedCheckConfig, EndsWith78AndNamesKeyAndLine) {
+  const Site site;
+  site.configure(tags_set + "max_fprr = 0.1\n");
+  for (const char* mode : {"--check-config", "--once", "--log-level=info"}) {
+    KeysievedProcess keysieved({mode, "--config", site.config_path()});
+    EXPECT_EQ(keysieved.exit_status(), 78) << mode;
+    EXPECT_EQ(keysieved.lines_with(site.config_path() + ":9: [[set]] max_fprr: unknown key"), 1)
+        << keysieved.standard_error();
+  }
+}
+
+TEST(KeysievedCheckConfig, EndsWith78WithoutAConfiguration) {
+  KeysievedProcess keysieved({"--config", "/no/such/file.toml"});
+  EXPECT_EQ(keysieved.exit_status(), 78);
+  EXPECT_EQ(keysieved.lines_with("/no/such/file.toml: No such file or directory"), 1);
 }
 
 }  // namespace

@@ -3,13 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
+#include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/status/live_publication.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/chunk.hpp"
+#include "tools/transfer/rollback.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
@@ -38,16 +45,50 @@ constexpr KeyRange later_keys(int count) {
 inline constexpr KeyRange kAdded = added_keys(10);
 inline constexpr KeyRange kAddedLater = later_keys(10);
 
-std::string key_number(int number);
+inline std::string key_number(int number) {
+  return "key-" + std::to_string(number);
+}
+
+inline SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys,
+                                    UnixSeconds as_of = 1'700'000'000, double target_fpr = 0.01,
+                                    const LogPosition& adds_from = {}, const Signer* signer = nullptr) {
+  BuildSettings settings;
+  settings.signer = signer;
+  settings.set_name = set_name;
+  settings.target_fpr = target_fpr;
+  settings.as_of = as_of;
+  settings.adds_from = adds_from;
+  settings.seed = {42};
+  SnapshotBuilder builder(settings);
+  for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
+  return builder.finish();
+}
+
 // Builds a set with known-absent keys. Its as_of is later than that of every Site::push().
-SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys, KeyRange known_absent);
-SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
-                             double target_fpr = 0.01, const LogPosition& adds_from = {},
-                             const Signer* signer = nullptr);
+inline SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys,
+                                             KeyRange known_absent) {
+  BuildSettings settings;
+  settings.set_name = set_name;
+  settings.as_of = 1'700'001'000;
+  settings.seed = {42};
+  settings.has_known_absent = true;
+  SnapshotBuilder builder(settings);
+  for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
+  for (int i = 0; i < known_absent.count; ++i) {
+    const std::string key = key_number(known_absent.first + i);
+    const std::string_view given = key;
+    builder.add_known_absent(0, {&given, 1});
+  }
+  return builder.finish();
+}
 
 class Site {
  public:
-  Site();
+  Site() {
+    std::filesystem::create_directory(directory());
+    std::filesystem::create_directory(cache());
+    open_store(store_url());  // makes it: the loader does not
+  }
 
   [[nodiscard]] std::string directory() const { return root_ / "shm"; }
   [[nodiscard]] std::string cache() const { return root_ / "cache"; }
@@ -56,50 +97,107 @@ class Site {
   [[nodiscard]] const TemporaryDirectory& root() const noexcept { return root_; }
 
   // Writes a file below the root, folders included.
-  void write(const std::string& name, const std::string& text) const;
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path(root_ / name);
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
   // directory, cache, a short poll interval and store "main"; then `rest`.
   void configure(const std::string& rest, const std::string& url,
-                 const std::string& poll_interval = "20ms") const;
+                 const std::string& poll_interval = "20ms") const {
+    write("keysieve.toml", "directory = \"" + directory() + "\"\ncache = \"" + cache() +
+                               "\"\npoll_interval = \"" + poll_interval + "\"\n[store.main]\nurl = \"" + url +
+                               "\"\n" + rest);
+  }
   void configure(const std::string& rest) const { configure(rest, store_url()); }
 
   // Without guards, as of one second after the push before.
-  SnapshotRecord push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr = 0.01);
+  SnapshotRecord push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr = 0.01) {
+    return push_snapshot(build_snapshot(set_name, keys, as_of_++, fpr), url);
+  }
   SnapshotRecord push(const std::string& set_name, KeyRange keys) {
     return push(set_name, keys, store_url());
   }
   // Without guards.
   SnapshotRecord push(const SnapshotBytes& snapshot) const { return push_snapshot(snapshot, store_url()); }
   // As push(), of a build that began after all that was added so far was committed.
-  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url);
+  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url) {
+    const auto store = open_store(url);
+    const LogPosition from = store->end_of(adds_log(*store, set_name));
+    return push_snapshot(build_snapshot(set_name, keys, as_of_++, 0.01, from), url);
+  }
   SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys) {
     return push_after_adds(set_name, keys, store_url());
   }
   // To the generation before the current one.
-  SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const;
+  SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const {
+    const auto store = open_store(url);
+    const std::uint64_t before = read_pointer(*store, set_name)->previous.at(0).generation;
+    return rollback(*store, set_name, plan_rollback(*store, set_name, before)).record;
+  }
   SnapshotRecord roll_back(const std::string& set_name) const { return roll_back(set_name, store_url()); }
   // Appends the keys to the set's adds log, in the order of their numbers.
-  void add(const std::string& set_name, KeyRange keys, const std::string& url) const;
+  void add(const std::string& set_name, KeyRange keys, const std::string& url) const {
+    const auto store = open_store(url);
+    std::vector<std::string> names;
+    for (int i = 0; i < keys.count; ++i) names.push_back(key_number(keys.first + i));
+    store->append(adds_log(*store, set_name), names);
+  }
   void add(const std::string& set_name, KeyRange keys) const { add(set_name, keys, store_url()); }
   // Changes a byte of a snapshot's first chunk in the store.
-  void damage(const std::string& set_name, const SnapshotRecord& record) const;
+  void damage(const std::string& set_name, const SnapshotRecord& record) const {
+    const auto store = open_store(store_url());
+    const std::string key = chunk_key(store->prefix(), set_name, record.push_id, 0);
+    std::string chunk = store->get(key).value();
+    chunk.at(chunk.size() / 2) ^= 1;
+    const Record damaged{key, chunk};
+    store->put_many({&damaged, 1});
+  }
 
   // As after a reboot.
-  void wipe_shared_memory() const;
-  void remove_store() const;
+  void wipe_shared_memory() const {
+    for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+      std::filesystem::remove_all(entry);
+    }
+  }
+  // A file stands in its place, so that nobody makes a new one.
+  void remove_store() const {
+    std::filesystem::remove_all(root_ / "store");
+    write("store", "not a folder");
+  }
 
-  [[nodiscard]] std::optional<LivePublication> live(const std::string& set_name) const;
+  [[nodiscard]] std::optional<LivePublication> live(const std::string& set_name) const {
+    return live_publication(directory(), set_name);
+  }
   // 0: nothing is live.
-  [[nodiscard]] std::uint64_t live_generation(const std::string& set_name) const;
+  [[nodiscard]] std::uint64_t live_generation(const std::string& set_name) const {
+    const auto found = live(set_name);
+    return found ? found->generation : 0;
+  }
   // Whether every key of the range is answered with maybe by what is attached.
-  [[nodiscard]] bool knows(const std::string& set_name, KeyRange keys) const;
+  [[nodiscard]] bool knows(const std::string& set_name, KeyRange keys) const {
+    SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
+    const Attachment* attached = reader.follow();
+    if (!attached) return false;
+    const KeyHasher& hasher = attached->snapshot().hasher();
+    for (int i = 0; i < keys.count; ++i) {
+      if (!attached->may_contain(hasher(key_number(keys.first + i)))) return false;
+    }
+    return true;
+  }
 
  private:
-  SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const;
+  SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
+    const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
+    const auto store = open_store(url);
+    return keysieve::push(*store, view, Guards{.min_keys = 0, .max_shrink = {}}).record;
+  }
 
   TemporaryDirectory root_;
   UnixSeconds as_of_ = 1'700'000'000;
 };
 
 inline const std::string tags_set = "[[set]]\nname = \"tags\"\nstore = \"main\"\n";
+inline const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
 
 }  // namespace keysieve::test

@@ -84,21 +84,6 @@ TEST_F(StoreWatcherTest, IsMadeAgainWhenItsStoreWasAway) {
   EXPECT_TRUE(watcher_.arm({}, watcher_.due_at())) << "no log can be read from a store that is away";
 }
 
-TEST_F(StoreWatcherTest, TriesLessAndLessOftenWhileTheStoreCannotBeOpened) {
-  std::filesystem::remove_all(directory_ / "store");
-  SteadyTime now = kWatchedSince;
-  Milliseconds longest{0};
-  for (int i = 0; i < 12; ++i) {
-    EXPECT_FALSE(arm(now));
-    const auto wait = std::chrono::duration_cast<Milliseconds>(watcher_.due_at() - now);
-    EXPECT_GE(wait, Milliseconds(400));
-    longest = std::max(longest, wait);
-    now = watcher_.due_at();
-  }
-  EXPECT_GE(longest, std::chrono::seconds(25));
-  EXPECT_LE(longest, std::chrono::seconds(35));
-}
-
 // Should the store fail right after each success, that is no reason to try more often.
 TEST_F(StoreWatcherTest, KeepsItsBackoffUntilAWatchHasServedForAWhile) {
   SteadyTime now = kWatchedSince;

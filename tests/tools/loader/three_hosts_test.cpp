@@ -43,14 +43,10 @@ class ThreeHosts : public ::testing::TestWithParam<Cut> {
   void cut() { GetParam().begin(relay_, *hosts_[2].keysieved); }
   void mend() { GetParam().end(relay_, *hosts_[2].keysieved); }
 
-  [[nodiscard]] bool all_have(std::uint64_t generation, KeyRange keys) const {
-    return std::all_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
-      return host.site.live_generation("tags") == generation && host.site.knows("tags", keys);
-    });
-  }
-  [[nodiscard]] bool connected_ones_have(std::uint64_t generation, KeyRange keys) const {
-    return std::all_of(hosts_.begin(), hosts_.begin() + 2, [&](const Host& host) {
-      return host.site.live_generation("tags") == generation && host.site.knows("tags", keys);
+  // Whether so many hosts have what is current; the third is the one that is cut off.
+  [[nodiscard]] bool have(std::ptrdiff_t hosts, std::uint64_t generation, int keys) const {
+    return std::all_of(hosts_.begin(), hosts_.begin() + hosts, [&](const Host& host) {
+      return host.site.live_generation("tags") == generation && host.site.knows("tags", first_keys(keys));
     });
   }
   [[nodiscard]] std::string logs() const {
@@ -68,25 +64,24 @@ class ThreeHosts : public ::testing::TestWithParam<Cut> {
 };
 
 TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
-  ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1000)); })) << logs();
+  ASSERT_TRUE(eventually([&] { return have(3, 1, 1000); })) << logs();
   std::list<SteadyReader> readers;
   for (const Host& host : hosts_) readers.emplace_back(host.site, "tags", first_keys(2200));
-  const auto have_seen = [&](std::ptrdiff_t hosts, int keys) {
-    std::for_each_n(readers.begin(), hosts, [&](SteadyReader& reader) { reader.seen(keys); });
+  const auto come_to_have = [&](std::ptrdiff_t hosts, std::uint64_t generation, int keys) {
+    const bool all = eventually([&] { return have(hosts, generation, keys); });
+    if (all) std::for_each_n(readers.begin(), hosts, [&](SteadyReader& reader) { reader.seen(keys); });
+    return all;
   };
   pusher_.add("tags", {1000, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1300)); })) << logs();
-  have_seen(3, 1300);
+  ASSERT_TRUE(come_to_have(3, 1, 1300)) << logs();
 
   cut();
   pusher_.push_after_adds("tags", first_keys(1300), url_);
   pusher_.add("tags", {1300, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return connected_ones_have(2, first_keys(1600)); })) << logs();
-  have_seen(2, 1600);
+  ASSERT_TRUE(come_to_have(2, 2, 1600)) << logs();
   pusher_.roll_back("tags", url_);
   pusher_.add("tags", {1600, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return connected_ones_have(3, first_keys(1900)); })) << logs();
-  have_seen(2, 1900);
+  ASSERT_TRUE(come_to_have(2, 3, 1900)) << logs();
   if (GetParam().is_noticed) {
     EXPECT_TRUE(hosts_[2].keysieved->says("the store is unreachable")) << logs();
   }
@@ -95,13 +90,10 @@ TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
   EXPECT_FALSE(hosts_[2].site.knows("tags", {1600, 300}));
 
   mend();
-  EXPECT_TRUE(eventually([&] { return all_have(3, first_keys(1900)); })) << logs();
-  have_seen(3, 1900);
-
+  EXPECT_TRUE(come_to_have(3, 3, 1900)) << logs();
   pusher_.push_after_adds("tags", first_keys(1900), url_);
   pusher_.add("tags", {1900, 300}, url_);
-  EXPECT_TRUE(eventually([&] { return all_have(4, first_keys(2200)); })) << logs();
-  have_seen(3, 2200);
+  EXPECT_TRUE(come_to_have(3, 4, 2200)) << logs();
   for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
 }
 

@@ -3,7 +3,7 @@
 
 #include "tests/support/matchers.hpp"
 #include "tools/program/accounts.hpp"
-#include "tools/program/markup_text.hpp"
+#include "tools/program/printable.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -22,22 +22,6 @@ void age(const std::string& folder) {
   }
 }
 
-TEST_F(HttpStore, RefusesUrlsThatItDoesNotUnderstand) {
-  const std::vector<std::pair<std::string, std::string>> refusals{
-      {"https:///path", "must be https://host[:port]/path/"},
-      {"https://one,two/", "must be https://host[:port]/path/"},
-      {"https://user:s3cret@host/", "authorization comes from ?authorization_file="},
-      {"http://host/?authorization_file=/a", "over https alone"},
-      {"http://host/?ca_file=/a", "certificates are for https"},
-      {"https://host/?cert_file=/a", "cert_file and key_file go together"},
-      {"https://host/?authorization_file=", "authorization_file must name a file"}};
-  for (const auto& [url, reason] : refusals) {
-    const std::string message = message_of<ErrorKind::Usage>([&url = url] { check_store_url(url); });
-    EXPECT_THAT(message, HasSubstr(reason)) << url;
-    EXPECT_THAT(message, Not(HasSubstr("s3cret")));
-  }
-}
-
 TEST_F(HttpStore, IsReadOnly) {
   serve();
   const auto store = open_store(url());

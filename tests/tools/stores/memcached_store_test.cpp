@@ -23,20 +23,6 @@ TEST(MemcachedStore, IsOneOfThoseThatMayForget) {
   EXPECT_EQ(abilities_of("memcached://cache"), (StoreAbilities{.write = true, .compare_and_set = true}));
 }
 
-TEST(MemcachedStore, RefusesUrlsThatItDoesNotUnderstand) {
-  const std::vector<std::pair<std::string, std::string>> refusals{
-      {"memcached:///path", "must be memcached://host[:port]"},
-      {"memcached://cache/2", "must be memcached://host[:port]"},
-      {"memcached://user@cache", "memcached knows no users"},
-      {"memcached+unix://cache", "must be memcached+unix:///path/to.sock"},
-      {"memcached+unix:///" + std::string(200, 'x'), "can have 107 bytes at most"},
-      {"memcached://cache?timeout=0s", "timeout must be above 0"}};
-  for (const auto& [url, reason] : refusals) {
-    EXPECT_THAT(message_of<ErrorKind::Usage>([&url = url] { check_store_url(url); }), HasSubstr(reason))
-        << url;
-  }
-}
-
 TEST(MemcachedStore, SaysWhatItCannotDo) {
   const auto store = open_store(shared_memcached().url());
   EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr("carries no adds"));

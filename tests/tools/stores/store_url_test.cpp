@@ -9,19 +9,58 @@
 namespace keysieve::test {
 namespace {
 
-TEST(StoreUrl, TakesAPathApart) {
-  const StoreUrl url = parse_store_url("lmdb:/var/lib/key%20sieve?map_size=1GiB&prefix=shop");
-  EXPECT_EQ(url.scheme, "lmdb");
-  EXPECT_EQ(url.path, "/var/lib/key sieve");
-  EXPECT_EQ(url.prefix, "shop");
-  EXPECT_TRUE(url.hosts.empty());
-  EXPECT_EQ(url.parameters, (std::map<std::string, std::string>{{"map_size", "1GiB"}}));
-  EXPECT_EQ(url.name, "lmdb:/var/lib/key sieve");
+TEST(StoreUrl, IsTakenApart) {
+  struct Parts {
+    std::string url;
+    std::string user;
+    std::optional<std::string> password;
+    std::vector<StoreHost> hosts;
+    std::string path;
+    std::string name;
+  };
+  const std::optional<std::string> none;
+  const std::vector<Parts> all{
+      {"lmdb:/var/lib/key%20sieve", "", none, {}, "/var/lib/key sieve", "lmdb:/var/lib/key sieve"},
+      {"dir:/srv/../初音ミク/./a b", "", none, {}, "/srv/../初音ミク/./a b", "dir:/srv/../初音ミク/./a b"},
+      {"dir:///srv/a", "", none, {}, "/srv/a", "dir:/srv/a"},
+      {"redis://app:p%40s%3As@cache.example:6380/3",
+       "app",
+       "p@s:s",
+       {{"cache.example", 6380}},
+       "/3",
+       "redis://app@cache.example:6380/3"},
+      {"redis://:s3cret@cache", "", "s3cret", {{"cache", 0}}, "", "redis://cache"},
+      {"redis://[::1]:6379", "", none, {{"::1", 6379}}, "", "redis://[::1]:6379"},
+      {"redis-cluster://app:a,b@one:7000,two,[::1]:7002/0?timeout=1s",
+       "app",
+       "a,b",
+       {{"one", 7000}, {"two", 0}, {"::1", 7002}},
+       "/0",
+       "redis-cluster://app@one:7000,two,[::1]:7002/0"},
+      {"redis+unix:///run/redis.sock?db=2", "", none, {}, "/run/redis.sock", "redis+unix:///run/redis.sock"},
+      {"redis+unix://app:s3cret@/run/redis.sock",
+       "app",
+       "s3cret",
+       {},
+       "/run/redis.sock",
+       "redis+unix://app@/run/redis.sock"},
+  };
+  for (const Parts& parts : all) {
+    const StoreUrl url = parse_store_url(parts.url);
+    EXPECT_EQ(url.user, parts.user) << parts.url;
+    EXPECT_EQ(url.password, parts.password) << parts.url;
+    EXPECT_EQ(url.hosts, parts.hosts) << parts.url;
+    EXPECT_EQ(url.path, parts.path) << parts.url;
+    EXPECT_EQ(url.name, parts.name) << parts.url;
+    EXPECT_EQ(url.prefix, "keysieve") << parts.url;
+  }
 }
 
-TEST(StoreUrl, KeepsAPathAsItIs) {
-  EXPECT_EQ(parse_store_url("dir:/srv/../初音ミク/./a b").path, "/srv/../初音ミク/./a b");
-  EXPECT_EQ(parse_store_url("dir:///srv/a").path, "/srv/a");
+TEST(StoreUrl, HasAPrefixAndParameters) {
+  const StoreUrl url = parse_store_url("lmdb:/a?map_size=1GiB&prefix=shop");
+  EXPECT_EQ(url.scheme, "lmdb");
+  EXPECT_EQ(url.prefix, "shop");
+  EXPECT_EQ(url.parameters, (std::map<std::string, std::string>{{"map_size", "1GiB"}}));
 }
 
 TEST(StoreUrl, BecomesAbsoluteFromTheWorkingDirectory) {
@@ -40,50 +79,6 @@ TEST(StoreUrl, BecomesAbsoluteFromTheWorkingDirectory) {
   EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([] { absolute_store_url("lmdb:store"); }),
               HasSubstr("working directory: "));
   std::filesystem::current_path(before);
-}
-
-TEST(StoreUrl, TakesAHostApart) {
-  const StoreUrl url = parse_store_url("redis://app:p%40s%3As@cache.example:6380/3");
-  EXPECT_EQ(url.user, "app");
-  EXPECT_EQ(url.password, "p@s:s");
-  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"cache.example", 6380}));
-  EXPECT_EQ(url.path, "/3");
-  EXPECT_EQ(url.prefix, "keysieve");
-  EXPECT_EQ(url.name, "redis://app@cache.example:6380/3");
-}
-
-TEST(StoreUrl, KnowsAPasswordWithoutAUser) {
-  const StoreUrl url = parse_store_url("redis://:s3cret@cache");
-  EXPECT_EQ(url.user, "");
-  EXPECT_EQ(url.password, "s3cret");
-  EXPECT_EQ(url.name, "redis://cache");
-}
-
-TEST(StoreUrl, TakesTheBracketsOffAnIpv6Address) {
-  const StoreUrl url = parse_store_url("redis://[::1]:6379");
-  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"::1", 6379}));
-  EXPECT_EQ(url.name, "redis://[::1]:6379");
-}
-
-TEST(StoreUrl, TakesSeveralHostsApart) {
-  const StoreUrl url = parse_store_url("redis-cluster://app:a,b@one:7000,two,[::1]:7002/0?timeout=1s");
-  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"one", 7000}, StoreHost{"two", 0}, StoreHost{"::1", 7002}));
-  EXPECT_EQ(url.user, "app");
-  EXPECT_EQ(url.password, "a,b");
-  EXPECT_EQ(url.path, "/0");
-  EXPECT_EQ(url.name, "redis-cluster://app@one:7000,two,[::1]:7002/0");
-}
-
-TEST(StoreUrl, TakesAUnixSocketApart) {
-  const StoreUrl plain = parse_store_url("redis+unix:///run/redis.sock?db=2");
-  EXPECT_EQ(plain.path, "/run/redis.sock");
-  EXPECT_EQ(plain.name, "redis+unix:///run/redis.sock");
-  const StoreUrl signed_in = parse_store_url("redis+unix://app:s3cret@/run/redis.sock");
-  EXPECT_EQ(signed_in.user, "app");
-  EXPECT_EQ(signed_in.password, "s3cret");
-  EXPECT_EQ(signed_in.path, "/run/redis.sock");
-  EXPECT_TRUE(signed_in.hosts.empty());
-  EXPECT_EQ(signed_in.name, "redis+unix://app@/run/redis.sock");
 }
 
 TEST(StoreUrl, IsToldFromAFilePath) {
@@ -145,7 +140,6 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"redis://h/x", "the database must be a number"},
       {"redis://h/-1", "the database must be a number"},
       {"redis://h/1/2", "the database must be a number"},
-      {"redis://app@h", "a user needs a password"},
       {"redis://:a@h?password_file=/f", "not both"},
       {"redis://h?wait_replicas=", "wait_replicas must be a number from 0 to 1000"},
       {"redis://h?wait_replicas=1001", "wait_replicas must be a number"},
@@ -154,10 +148,28 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"redis+unix:///s?db=zero", "the database must be a number"},
       {"redis+unix:///" + std::string(107, 's'), "107 bytes at most"},
       {"rediss://a,b", "one host must follow rediss://"},
+      {"memcached:///path", "must be memcached://host[:port]"},
+      {"memcached://cache/2", "must be memcached://host[:port]"},
+      {"memcached://user@cache", "memcached knows no users"},
+      {"memcached+unix://cache", "must be memcached+unix:///path/to.sock"},
+      {"memcached+unix:///" + std::string(200, 'x'), "can have 107 bytes at most"},
+      {"memcached://cache?timeout=0s", "timeout must be above 0"},
+      {"https:///path", "must be https://host[:port]/path/"},
+      {"https://one,two/", "must be https://host[:port]/path/"},
+      {"https://user:s3cret@host/", "authorization comes from ?authorization_file="},
+      {"http://host/?authorization_file=/a", "over https alone"},
+      {"http://host/?ca_file=/a", "certificates are for https"},
+      {"https://host/?cert_file=/a", "cert_file and key_file go together"},
+      {"https://host/?authorization_file=", "authorization_file must name a file"},
   };
   for (const Refusal& refusal : refusals) {
     EXPECT_THAT(refusal_to_open<ErrorKind::Usage>(refusal.url), HasSubstr(refusal.reason)) << refusal.url;
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { check_store_url(refusal.url); }),
+                HasSubstr(refusal.reason))
+        << refusal.url;
   }
+  EXPECT_THAT(refusal_to_open<ErrorKind::Usage>("redis://app@h"), HasSubstr("a user needs a password"))
+      << "which the environment may have";
 }
 
 TEST(StoreUrl, NeverShowsAPasswordInARefusal) {

@@ -27,42 +27,34 @@ class StoreWithLogEnd : public StoreDecorator {
 
 class AddsFrom : public TransferTest {
  protected:
-  [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log,
-                                           milliseconds overlap = kDefaultAddsOverlap) const {
+  [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log, milliseconds overlap) const {
     StoreWithLogEnd store(*store_, end_of_log);
     return adds_from(store, "tags", kReadAtMs, overlap);
   }
 };
 
-TEST_F(AddsFrom, IsTheWholeLogWhenASetHasNoneOrHasLostIt) {
-  EXPECT_EQ(adds_from_with(LogPosition{}), LogPosition{});
-}
-
-TEST_F(AddsFrom, BeginsTheOverlapBeforeNow) {
+TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
   const LogPosition end = log_position(kNowMs, 7);
-  EXPECT_EQ(adds_from_with(end), log_position(kNowMs - kTenMinutes, 0));
-  EXPECT_EQ(adds_from_with(end, milliseconds(1)), log_position(kNowMs - 1, 0));
-}
-
-TEST_F(AddsFrom, IsTheMillisecondOfTheEndWithoutOverlap) {
-  EXPECT_EQ(adds_from_with(log_position(kNowMs - 5, 7), milliseconds(0)), log_position(kNowMs - 5, 0));
-}
-
-TEST_F(AddsFrom, UsesOurClockWhenTheStoresClockIsAhead) {
-  EXPECT_EQ(adds_from_with(log_position(2 * kNowMs, 0)), log_position(kNowMs - kTenMinutes, 0));
-}
-
-// The store's clock is an hour behind: it numbers an entry of a minute ago as 61 minutes old.
-TEST_F(AddsFrom, UsesTheStoresClockWhenItIsBehind) {
-  const std::uint64_t minute_ago = kNowMs - 61 * 60'000;
-  const LogPosition position = adds_from_with(log_position(minute_ago, 3));
-  EXPECT_LT(position, log_position(minute_ago, 0));
-  EXPECT_EQ(position, log_position(minute_ago - kTenMinutes, 0));
-}
-
-TEST_F(AddsFrom, StopsAtTheBeginning) {
-  EXPECT_EQ(adds_from_with(log_position(kTenMinutes - 1, 9)), LogPosition{});
-  EXPECT_EQ(adds_from_with(log_position(kNowMs, 0), milliseconds::max()), LogPosition{});
+  const std::uint64_t behind = kNowMs - 61 * 60'000;  // an entry of a minute ago, by a clock an hour behind
+  struct Row {
+    const char* what;
+    LogPosition end_of_log;
+    milliseconds overlap;
+    LogPosition expected;
+  };
+  for (const auto& [what, end_of_log, overlap, expected] : std::vector<Row>{
+           {"the set has no log or has lost it", {}, kDefaultAddsOverlap, {}},
+           {"both clocks agree", end, kDefaultAddsOverlap, log_position(kNowMs - kTenMinutes, 0)},
+           {"another overlap", end, milliseconds(1), log_position(kNowMs - 1, 0)},
+           {"no overlap", log_position(kNowMs - 5, 7), milliseconds(0), log_position(kNowMs - 5, 0)},
+           {"the store's clock is ahead", log_position(2 * kNowMs, 0), kDefaultAddsOverlap,
+            log_position(kNowMs - kTenMinutes, 0)},
+           {"it is behind", log_position(behind, 3), kDefaultAddsOverlap,
+            log_position(behind - kTenMinutes, 0)},
+           {"the log began later", log_position(kTenMinutes - 1, 9), kDefaultAddsOverlap, {}},
+           {"an overlap without end", log_position(kNowMs, 0), milliseconds::max(), {}}}) {
+    EXPECT_EQ(adds_from_with(end_of_log, overlap), expected) << what;
+  }
 }
 
 TEST_F(AddsFrom, RefusesAWrongSetName) {

@@ -20,10 +20,6 @@ class CollectGarbage : public TransferTest {
   }
 };
 
-TEST_F(CollectGarbage, FindsNothingInAnEmptyStore) {
-  EXPECT_THAT(collect_garbage(*store_).sets, IsEmpty());
-}
-
 TEST_F(CollectGarbage, LeavesEverythingThatIsNeeded) {
   for (int i = 0; i < 3; ++i) push(build_snapshot({.shard_count = kShardsOfSomeChunks}));
   shared_seed(*store_);
@@ -48,25 +44,25 @@ TEST_F(CollectGarbage, FinishesARemovalThatWasInterrupted) {
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterADay) {
-  const UnixSeconds start = unix_now();
+TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterADayOrTheGivenAge) {
   push(build_snapshot());
-  put_chunks(1, 3);
-  change_pointer([&](PointerRecord& pointer) { pointer.pending.push_back({push_id(1), 3, start, {}}); });
-  EXPECT_EQ(collect({.now = start + kDay - 1}).pending_pushes, 1U);
-  EXPECT_THAT(keys(), SizeIs(2 + 3));
-  EXPECT_EQ(collect({.now = start + kDay}).removed_chunks, 3U);
-  EXPECT_THAT(keys(), SizeIs(2));
-  EXPECT_THAT(pointer().pending, IsEmpty());
-  EXPECT_THAT(pointer().garbage, IsEmpty());
-}
-
-TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterTheGivenAge) {
-  const UnixSeconds start = unix_now();
-  push(build_snapshot());
-  change_pointer([&](PointerRecord& pointer) { pointer.pending.push_back({push_id(1), 3, start, {}}); });
-  EXPECT_EQ(collect({.now = start + 59, .abandoned_after = std::chrono::minutes{1}}).pending_pushes, 1U);
-  EXPECT_EQ(collect({.now = start + 60, .abandoned_after = std::chrono::minutes{1}}).pending_pushes, 0U);
+  for (const auto& [age, settings] :
+       {std::pair{kDay, CollectSettings{}}, {60, {.abandoned_after = std::chrono::minutes{1}}}}) {
+    const auto collect_at = [&, &settings = settings](UnixSeconds now) {
+      CollectSettings at = settings;
+      at.now = now;
+      return collect(at);
+    };
+    const UnixSeconds start = unix_now();
+    put_chunks(1, 3);
+    change_pointer([&](PointerRecord& pointer) { pointer.pending.push_back({push_id(1), 3, start, {}}); });
+    EXPECT_EQ(collect_at(start + age - 1).pending_pushes, 1U);
+    EXPECT_THAT(keys(), SizeIs(2 + 3));
+    EXPECT_EQ(collect_at(start + age).removed_chunks, 3U);
+    EXPECT_THAT(keys(), SizeIs(2));
+    EXPECT_THAT(pointer().pending, IsEmpty());
+    EXPECT_THAT(pointer().garbage, IsEmpty());
+  }
 }
 
 TEST_F(CollectGarbage, RemovesChunksThatNoRecordLists) {
@@ -117,7 +113,7 @@ TEST_F(CollectGarbage, LeavesAndCountsForeignRecords) {
   EXPECT_EQ(store_->get("other:tags:" + id + ":0"), "x");
 }
 
-TEST_F(CollectGarbage, SkipsASetWithADamagedRecordAndCollectsTheOthers) {
+TEST_F(CollectGarbage, SkipsASetWhoseRecordIsDamagedOrOfANewerVersionAndCollectsTheOthers) {
   const auto snapshot = build_snapshot();
   push(snapshot);
   replace(kPointerKey, "{");
@@ -128,12 +124,6 @@ TEST_F(CollectGarbage, SkipsASetWithADamagedRecordAndCollectsTheOthers) {
   EXPECT_EQ(collection.sets[0].removed_chunks, 1U);
   EXPECT_EQ(collection.sets[1].failure->kind(), ErrorKind::Data);
   EXPECT_THAT(collection.sets[1].failure->what(), HasSubstr("keysieve:tags:current: is not JSON"));
-  EXPECT_TRUE(has_chunks_of(snapshot));
-}
-
-TEST_F(CollectGarbage, SkipsASetOfANewerVersion) {
-  const auto snapshot = build_snapshot();
-  push(snapshot);
   replace(kPointerKey, R"({"format": 99})");
   EXPECT_EQ(collect_garbage(*store_).sets.at(0).failure->kind(), ErrorKind::Incompatible);
   EXPECT_TRUE(has_chunks_of(snapshot));

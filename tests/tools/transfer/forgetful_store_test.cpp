@@ -5,7 +5,6 @@
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -88,16 +87,6 @@ TEST_F(ForgetfulStore, PullsNothingThatWasForgottenInTheMiddle) {
   EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, hooked_), HasSubstr("was never pushed"));
 }
 
-TEST_F(ForgetfulStore, RefusesToRollBackToWhatItHasForgotten) {
-  push(*store_, view_of(first_), {});
-  const std::string chunk = key_of_chunk(0);
-  push(*store_, view_of(second_), {});
-  remove_record(*store_, chunk);
-  EXPECT_THAT([&] { rollback(*store_, "tags", plan_rollback(*store_, "tags")); },
-              fails(ErrorKind::Data, HasSubstr("cannot be rolled back to: " + chunk + " is missing")));
-  EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, second_));
-}
-
 TEST_F(ForgetfulStore, SurvivesARestartInTheMiddle) {
   MemcachedServer server;
   const auto restart = once([&] {
@@ -133,17 +122,6 @@ TEST_F(ForgetfulStore, IsToBePushedToAgainAfterMemcachedHasEvictedChunks) {
     put(*store, "another:" + std::to_string(i), junk);
   }
   EXPECT_THAT(refusal_to_pull(ErrorKind::Data, *store), HasSubstr("is damaged, push again"));
-}
-
-TEST_F(ForgetfulStore, StartsAgainAfterARestart) {
-  MemcachedServer server;
-  for (int i = 0; i < 3; ++i) push(*open_store(patient(server.url())), view_of(build_snapshot()), {});
-  server.kill();
-  server.start();
-  const auto store = open_store(patient(server.url()));
-  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *store), HasSubstr("was never pushed"));
-  EXPECT_EQ(push(*store, view_of(first_), {}).record.generation, 1U);
-  EXPECT_TRUE(are_same(pull(*store, "tags").snapshot, first_));
 }
 
 }  // namespace

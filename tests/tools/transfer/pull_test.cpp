@@ -23,11 +23,6 @@ class PullTest : public TransferTest {
   SnapshotBytes snapshot_ = build_snapshot({.shard_count = kShardsOfSomeChunks});
 };
 
-TEST_F(PullTest, GivesBackWhatWasPushed) {
-  expect_current(snapshot_);
-  EXPECT_EQ(pull().record, read_pointer(*store_, "tags").value().current);
-}
-
 TEST_F(PullTest, SaysThatASetWasNeverPushed) {
   EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { keysieve::pull(*store_, "shop"); }),
             url_ + ": set \"shop\" was never pushed");

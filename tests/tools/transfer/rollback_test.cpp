@@ -108,12 +108,6 @@ TEST_F(Rollback, StaysARollbackWhenItsBuildIsPushedAgain) {
   expect_current(snapshots_[0]);
 }
 
-TEST_F(Rollback, IsAlsoPossibleByPushingAKeptBuild) {
-  EXPECT_EQ(push_any(snapshots_[1]).record.generation, 4U);
-  EXPECT_EQ(current().restores, 0U);
-  expect_current(snapshots_[1]);
-}
-
 TEST_F(Rollback, IsRefusedToTheCurrentOrAnUnknownGeneration) {
   EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(3); }),
             url_ + ": set \"tags\": generation 3 is current; kept: 3 (current), 2, 1");

@@ -38,14 +38,21 @@ TEST_P(TransferOverEveryStore, BringsEverySetToAnotherClient) {
 TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
   const auto store = open();
   const std::vector<std::string> names{"adds", "bypass", "current", "seed"};
-  set_store_bypass(*store, std::nullopt, {});
+  set_store_bypass(*store, std::nullopt, {.until = 1});
   const HashSeed seed = shared_seed(*store);
+  UnixSeconds until = 2;
   for (const std::string& name : names) {
     const auto snapshot = build_snapshot({.set_name = name, .keys = 10});
+    EXPECT_EQ(read_pointer(*store, name), std::nullopt);
     push(*store, view_of(snapshot), {});
-    set_store_bypass(*store, name, {});
+    set_store_bypass(*store, name, {.until = until++});
     EXPECT_TRUE(are_same(pull(*store, name).snapshot, snapshot)) << name;
   }
+  until = 2;
+  for (const std::string& name : names) {
+    EXPECT_THAT(read_store_bypasses(*store, name).of_set, Optional(StoreBypass{.until = until++})) << name;
+  }
+  EXPECT_THAT(read_bypass_of_all(*store), Optional(StoreBypass{.until = 1}));
   EXPECT_EQ(shared_seed(*store), seed);
 }
 

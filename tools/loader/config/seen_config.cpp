@@ -11,6 +11,7 @@
 #include "core/worker/base/set_name.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 namespace {
@@ -60,10 +61,7 @@ std::chrono::milliseconds save_interval(const std::string& text) {
 }
 
 std::string host_name(const std::string& text) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
-  };
+  const auto is_allowed = [](char c) { return is_plain(c, "-._"); };
   if (!text.empty() && text.size() <= kMostSeenHostBytes && std::all_of(text.begin(), text.end(), is_allowed))
     return text;
   throw Error(ErrorKind::Usage,

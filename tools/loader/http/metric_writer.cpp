@@ -2,21 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <iterator>
 
 namespace keysieve {
 namespace {
 
+constexpr auto kTypeNames = std::to_array<std::string_view>({"gauge", "counter", "histogram"});
+static_assert(kTypeNames.size() == static_cast<std::size_t>(MetricWriter::Type::Histogram) + 1);
+
 std::string_view to_string(MetricWriter::Type type) {
-  switch (type) {
-    case MetricWriter::Type::Gauge:
-      return "gauge";
-    case MetricWriter::Type::Counter:
-      return "counter";
-    case MetricWriter::Type::Histogram:
-      return "histogram";
-  }
-  return "untyped";
+  return kTypeNames[static_cast<std::size_t>(type)];
 }
 
 std::string escaped(std::string_view value) {

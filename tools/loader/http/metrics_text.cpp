@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <span>
 
 #include "tools/loader/http/metric_writer.hpp"
 #include "tools/program/program.hpp"
@@ -12,26 +12,158 @@ namespace {
 
 using Type = MetricWriter::Type;
 using Value = std::optional<double>;
-using OfSet = std::function<Value(const LoadedSet&)>;
-using OfPublication = std::function<Value(const LivePublication&)>;
 
-double number(std::uint64_t value) {
+template <typename Number>
+Value number(const Number& value) {
   return static_cast<double>(value);
 }
+template <typename Number>
+Value number(const std::optional<Number>& value) {
+  return value ? number(*value) : Value();
+}
+
+// Seconds since then; nothing if it never happened.
+Value since(UnixSeconds moment, UnixSeconds now) {
+  return moment == 0 ? Value() : number(now - moment);
+}
+
+// What readers see of a set, and what the loader reports of it.
+const std::optional<LivePublication>& live_of(const LoadedSet& set) {
+  return set.published;
+}
+const std::optional<SeenFacts>& live_of(const LoadedSeenSet& seen) {
+  return seen.live;
+}
+const SetReport& report_of(const LoadedSet& set) {
+  return *set.loader;
+}
+const SeenReport& report_of(const LoadedSeenSet& seen) {
+  return seen.loader;
+}
+
+// A fact as it is, or the time since that moment.
+template <auto member>
+Value live(const auto& set, const LoaderView& /*view*/) {
+  return live_of(set) ? number((*live_of(set)).*member) : Value();
+}
+template <auto member>
+Value live_since(const auto& set, const LoaderView& view) {
+  return live_of(set) ? since((*live_of(set)).*member, view.now) : Value();
+}
+template <auto member>
+Value report(const auto& set, const LoaderView& /*view*/) {
+  return number(report_of(set).*member);
+}
+
+bool has_limit(const LoadedSet& set) {
+  return set.published && set.published->valid_until != 0;
+}
+bool has_layer(const LoadedSet& set) {
+  return set.published && set.published->layer_fill;
+}
+
+// A set for which there is no value has no sample.
+template <typename Set>
+struct Metric {
+  std::string_view name;
+  std::string_view help;
+  Value (*value)(const Set& set, const LoaderView& view);
+  Type type = Type::Gauge;
+};
+
+constexpr Metric<LoadedSet> kSetMetrics[]{
+    {"keysieve_set_generation", "Generation that is live; 0: published from a file.",
+     live<&LivePublication::generation>},
+    {"keysieve_set_publication", "Publication that is live; rises with each publish.",
+     [](auto& set, auto&) { return set.published ? number(set.published->id.publication) : Value(); }},
+    {"keysieve_set_published_age_seconds", "Since it was published on this host.",
+     live_since<&LivePublication::published_at>},
+    {"keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
+     live_since<&LivePublication::as_of>},
+    {"keysieve_set_expires_in_seconds",
+     "Until lookups answer maybe because it is too old, negative afterwards; only with a limit.",
+     [](auto& set, auto& view) {
+       return has_limit(set) ? number(set.published->valid_until - view.now) : Value();
+     }},
+    {"keysieve_set_valid_for_seconds",
+     "How long the snapshot is valid after its keys began to be read; only with a limit.",
+     [](auto& set, auto&) {
+       return has_limit(set) ? number(set.published->valid_until - set.published->as_of) : Value();
+     }},
+    {"keysieve_set_keys", "Keys of the snapshot that is live.", live<&LivePublication::key_count>},
+    {"keysieve_set_known_absent_keys",
+     "Keys that the live snapshot was built to answer absent for certain; only if it was.",
+     live<&LivePublication::known_absent>},
+    {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>},
+    {"keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
+     live<&LivePublication::estimated_fpr>},
+    {"keysieve_set_max_fpr_ratio", "Highest estimated rate that the configuration allows, where it does.",
+     report<&SetReport::max_fpr>},
+    {"keysieve_set_keys_change_ratio",
+     "Keys of what is live, less those of what was live before on this host, as a share of these.",
+     report<&SetReport::key_change>},
+    {"keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->added_keys) : Value(); }},
+    {"keysieve_set_layer_bytes", "Size of the live layer.",
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }},
+    {"keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
+     [](auto& set, auto&) {
+       return has_layer(set) ? number(set.published->layer_fill->fill_ratio) : Value();
+     }},
+    {"keysieve_set_layer_estimated_fpr_ratio", "Estimated false-positive rate that the live layer adds.",
+     [](auto& set, auto&) {
+       return has_layer(set) ? number(set.published->layer_fill->estimated_fpr) : Value();
+     }},
+    {"keysieve_set_confirmed_age_seconds",
+     "Since the loader last saw that the store has nothing newer than what is live.",
+     live_since<&LivePublication::last_confirmed>},
+    {"keysieve_set_store_generation", "Generation that the store called current when it last answered.",
+     [](auto& set, auto&) {
+       return set.loader->store_generation == 0 ? Value() : number(set.loader->store_generation);
+     }},
+    {"keysieve_set_store_lag_seconds",
+     "How long this host has known of a current generation that is not live; 0: it is live.",
+     [](auto& set, auto& view) {
+       return set.loader->store_generation == 0 ? Value() : store_lag_seconds(*set.loader, view.steady_now);
+     }},
+    {"keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
+     report<&SetReport::adds_kept>},
+};
+
+constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
+    {"keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
+     [](auto& seen, auto&) { return number(!seen.loader.is_good()); }},
+    {"keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
+     live<&SeenFacts::keys>},
+    {"keysieve_seen_window_capacity_keys", "Keys that the newest window is made for, grown or not.",
+     live<&SeenFacts::capacity>},
+    {"keysieve_seen_window_full", "1 when the newest window has more keys than all its filters are made for.",
+     report<&SeenReport::is_full>},
+    {"keysieve_seen_windows", "Live windows; more than configured while windows last longer.",
+     live<&SeenFacts::windows>},
+    {"keysieve_seen_filters", "Filters that each lookup asks.", live<&SeenFacts::filters>},
+    {"keysieve_seen_bytes", "Memory of all filters.", live<&SeenFacts::bytes>},
+    {"keysieve_seen_estimated_fpr_ratio", "Share of new keys that come back as seen, from the tags.",
+     live<&SeenFacts::estimated_fpr>},
+    {"keysieve_seen_oldest_window_age_seconds", "Since the oldest live window began.",
+     [](auto& seen, auto& view) {
+       return seen.live ? number(view.now - seen.live->oldest_begins) : Value();
+     }},
+    {"keysieve_seen_window_overdue_seconds", "How long ago the newest window should have ended.",
+     [](auto& seen, auto& view) {
+       return seen.live ? number(std::max<UnixSeconds>(0, view.now - seen.live->newest_ends)) : Value();
+     }},
+    {"keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
+     [](auto& seen, auto& view) { return since(seen.loader.saved_at, view.now); }},
+    {"keysieve_seen_keys_saved_total", "Keys that were saved in the store, for a reboot and for other hosts.",
+     report<&SeenReport::keys_saved>, Type::Counter},
+    {"keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
+     report<&SeenReport::keys_merged>, Type::Counter},
+};
 
 // A seen set has no valid_for.
 constexpr std::array kSeenAvailabilities{Availability::Ready, Availability::Missing, Availability::Bypassed,
                                          Availability::Incompatible};
-
-// Seconds since then; nothing if it never happened.
-Value since(UnixSeconds moment, UnixSeconds now) {
-  if (moment == 0) return std::nullopt;
-  return static_cast<double>(now - moment);
-}
-
-Value if_any(bool is_any, double value) {
-  return is_any ? Value(value) : std::nullopt;
-}
 
 class Metrics {
  public:
@@ -41,11 +173,19 @@ class Metrics {
     of_loader();
     of_stores();
     of_directory();
-    states();
-    of_publications();
-    of_layers();
-    of_refreshes();
-    of_seen_sets();
+    each_state("keysieve_set_availability", "What lookups find: 1 for the state that the set is in.",
+               view_.sets, kAvailabilities);
+    troubles();
+    each(kSetMetrics, view_.sets);
+    refused_generations();
+    each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
+                  &SetReport::pulls);
+    each_duration("keysieve_set_publish_duration_seconds",
+                  "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
+    each_state("keysieve_seen_availability",
+               "What workers of this host find: 1 for the state that the seen set is in.", view_.seen,
+               kSeenAvailabilities);
+    each(kSeenMetrics, view_.seen);
     return writer_.text();
   }
 
@@ -55,38 +195,24 @@ class Metrics {
     if (value) writer_.sample({}, *value);
   }
 
-  void each_set(std::string_view name, std::string_view help, const OfSet& value_of) {
+  template <typename Set>
+  void each(const auto& metrics, const std::vector<Set>& sets) {
+    for (const Metric<Set>& metric : metrics) {
+      writer_.family(metric.type, metric.name, metric.help);
+      for (const Set& set : sets) {
+        if (const Value value = metric.value(set, view_)) writer_.sample({{"set", set.name}}, *value);
+      }
+    }
+  }
+
+  template <typename Set>
+  void each_state(std::string_view name, std::string_view help, const std::vector<Set>& sets,
+                  std::span<const Availability> states) {
     writer_.family(Type::Gauge, name, help);
-    for (const LoadedSet& set : view_.sets) {
-      if (const Value value = value_of(set)) writer_.sample({{"set", set.name}}, *value);
+    for (const Set& set : sets) {
+      for (const Availability state : states)
+        writer_.sample({{"set", set.name}, {"state", to_string(state)}}, set.availability == state ? 1 : 0);
     }
-  }
-
-  void each_seen(std::string_view name, std::string_view help,
-                 const std::function<Value(const LoadedSeenSet&)>& value_of, Type type = Type::Gauge) {
-    if (view_.seen.empty()) return;
-    writer_.family(type, name, help);
-    for (const LoadedSeenSet& seen : view_.seen) {
-      if (const Value value = value_of(seen)) writer_.sample({{"set", seen.name}}, *value);
-    }
-  }
-  void each_live_seen(std::string_view name, std::string_view help,
-                      const std::function<double(const SeenFacts&)>& value_of) {
-    each_seen(name, help, [&](const LoadedSeenSet& seen) {
-      return seen.live ? Value(value_of(*seen.live)) : std::nullopt;
-    });
-  }
-
-  void each_published(std::string_view name, std::string_view help, const OfPublication& value_of) {
-    each_set(name, help,
-             [&](const LoadedSet& set) { return set.published ? value_of(*set.published) : std::nullopt; });
-  }
-
-  void each_with_layer(std::string_view name, std::string_view help,
-                       const std::function<double(const LivePublication&)>& value_of) {
-    each_published(name, help, [&](const LivePublication& published) {
-      return published.layer_fill ? Value(value_of(published)) : std::nullopt;
-    });
   }
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
@@ -96,200 +222,60 @@ class Metrics {
     }
   }
 
-  void of_loader();
-  void of_stores();
-  void of_directory();
-  void states();
-  void of_publications();
-  void of_layers();
-  void of_refreshes();
-  void refused_generations();
-  void of_seen_sets();
-  void seen_states();
+  void of_loader() {
+    writer_.family(Type::Gauge, "keysieve_build_info", "The version of keysieved; always 1.");
+    writer_.sample({{"version", kVersion}}, 1);
+    one("keysieve_loader_start_time_seconds", "When keysieved was started, in Unix time.",
+        number(view_.loader.started_at));
+    one("keysieve_loader_ready", "1 when no set is held back by this host, as /healthz says.",
+        number(view_.is_ready()));
+    one("keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop.",
+        view_.heartbeat.age.count());
+  }
+
+  void of_stores() {
+    writer_.family(Type::Gauge, "keysieve_store_up", "1 when the store answered when it was asked last.");
+    for (const StoreReport& store : view_.loader.stores) {
+      writer_.sample({{"store", store.name}}, store.is_up ? 1 : 0);
+    }
+  }
+
+  void of_directory() {
+    if (!view_.directory) return;
+    const MemoryUse& use = view_.directory->memory;
+    one("keysieve_directory_visible_bytes", "Shared memory of all publications that have a name.",
+        number(use.visible_bytes));
+    one("keysieve_directory_pinned_bytes",
+        "Shared memory of replaced publications that idle workers still map; on a tmpfs of its own.",
+        number(use.pinned_bytes));
+  }
+
+  void troubles() {
+    writer_.family(Type::Gauge, "keysieve_set_trouble",
+                   "What keeps the loader from its work with the set: 1 for each trouble that it has.");
+    for (const LoadedSet& set : view_.sets) {
+      for (const Trouble trouble : kSetTroubles) {
+        writer_.sample({{"set", set.name}, {"trouble", to_string(trouble)}},
+                       set.loader->troubles().has(trouble) ? 1 : 0);
+      }
+    }
+  }
+
+  void refused_generations() {
+    writer_.family(
+        Type::Counter, "keysieve_set_refused_generations_total",
+        "Generations that were refused because of damage or a guard; each counts once per reason.");
+    for (const LoadedSet& set : view_.sets) {
+      for (std::size_t i = 0; i < kRefusals.size(); ++i) {
+        writer_.sample({{"set", set.name}, {"reason", to_string(kRefusals[i])}},
+                       static_cast<double>(set.loader->refused[i]));
+      }
+    }
+  }
 
   const LoaderView& view_;
   MetricWriter writer_;
 };
-
-void Metrics::of_loader() {
-  writer_.family(Type::Gauge, "keysieve_build_info", "The version of keysieved; always 1.");
-  writer_.sample({{"version", kVersion}}, 1);
-  one("keysieve_loader_start_time_seconds", "When keysieved was started, in Unix time.",
-      static_cast<double>(view_.loader.started_at));
-  one("keysieve_loader_ready", "1 when no set is held back by this host, as /healthz says.",
-      view_.is_ready() ? 1 : 0);
-  one("keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop.",
-      view_.heartbeat.age.count());
-}
-
-void Metrics::of_stores() {
-  writer_.family(Type::Gauge, "keysieve_store_up", "1 when the store answered when it was asked last.");
-  for (const StoreReport& store : view_.loader.stores) {
-    writer_.sample({{"store", store.name}}, store.is_up ? 1 : 0);
-  }
-}
-
-void Metrics::of_directory() {
-  if (!view_.directory) return;
-  const MemoryUse& use = view_.directory->memory;
-  one("keysieve_directory_visible_bytes", "Shared memory of all publications that have a name.",
-      number(use.visible_bytes));
-  one("keysieve_directory_pinned_bytes",
-      "Shared memory of replaced publications that idle workers still map; on a tmpfs of its own.",
-      use.pinned_bytes ? Value(number(*use.pinned_bytes)) : std::nullopt);
-}
-
-void Metrics::states() {
-  writer_.family(Type::Gauge, "keysieve_set_availability",
-                 "What lookups find: 1 for the state that the set is in.");
-  for (const LoadedSet& set : view_.sets) {
-    for (const Availability state : kAvailabilities) {
-      writer_.sample({{"set", set.name}, {"state", to_string(state)}}, set.availability == state ? 1 : 0);
-    }
-  }
-  writer_.family(Type::Gauge, "keysieve_set_trouble",
-                 "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-  for (const LoadedSet& set : view_.sets) {
-    for (const Trouble trouble : kSetTroubles) {
-      writer_.sample({{"set", set.name}, {"trouble", to_string(trouble)}},
-                     set.loader->troubles().has(trouble) ? 1 : 0);
-    }
-  }
-}
-
-void Metrics::of_publications() {
-  using Publication = const LivePublication&;
-  each_published("keysieve_set_generation", "Generation that is live; 0: published from a file.",
-                 [](Publication set) { return number(set.generation); });
-  each_published("keysieve_set_publication", "Publication that is live; rises with each publish.",
-                 [](Publication set) { return number(set.id.publication); });
-  each_published("keysieve_set_published_age_seconds", "Since it was published on this host.",
-                 [&](Publication set) { return since(set.published_at, view_.now); });
-  each_published("keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
-                 [&](Publication set) { return since(set.as_of, view_.now); });
-  each_published("keysieve_set_expires_in_seconds",
-                 "Until lookups answer maybe because it is too old, negative afterwards; only with a limit.",
-                 [&](Publication set) {
-                   return if_any(set.valid_until != 0, static_cast<double>(set.valid_until - view_.now));
-                 });
-  each_published("keysieve_set_valid_for_seconds",
-                 "How long the snapshot is valid after its keys began to be read; only with a limit.",
-                 [](Publication set) {
-                   return if_any(set.valid_until != 0, static_cast<double>(set.valid_until - set.as_of));
-                 });
-  each_published("keysieve_set_keys", "Keys of the snapshot that is live.",
-                 [](Publication set) { return number(set.key_count); });
-  each_published(
-      "keysieve_set_known_absent_keys",
-      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
-      [](Publication set) { return set.known_absent ? Value(number(*set.known_absent)) : std::nullopt; });
-  each_published("keysieve_set_bytes", "Size of the snapshot that is live.",
-                 [](Publication set) { return number(set.bytes); });
-  each_published("keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
-                 [](Publication set) { return set.estimated_fpr; });
-  each_set("keysieve_set_max_fpr_ratio",
-           "Highest estimated rate that the configuration allows, where it does.",
-           [](const LoadedSet& set) { return set.loader->max_fpr; });
-  each_set("keysieve_set_keys_change_ratio",
-           "Keys of what is live, less those of what was live before on this host, as a share of these.",
-           [](const LoadedSet& set) { return set.loader->key_change; });
-}
-
-void Metrics::of_layers() {
-  using Publication = const LivePublication&;
-  each_with_layer("keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
-                  [](Publication set) { return number(set.added_keys); });
-  each_with_layer("keysieve_set_layer_bytes", "Size of the live layer.",
-                  [](Publication set) { return number(set.layer.bytes()); });
-  each_with_layer("keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
-                  [](Publication set) { return set.layer_fill->fill_ratio; });
-  each_with_layer("keysieve_set_layer_estimated_fpr_ratio",
-                  "Estimated false-positive rate that the live layer adds.",
-                  [](Publication set) { return set.layer_fill->estimated_fpr; });
-}
-
-void Metrics::of_refreshes() {
-  each_published("keysieve_set_confirmed_age_seconds",
-                 "Since the loader last saw that the store has nothing newer than what is live.",
-                 [&](const LivePublication& set) { return since(set.last_confirmed, view_.now); });
-  each_set("keysieve_set_store_generation", "Generation that the store called current when it last answered.",
-           [](const LoadedSet& set) {
-             return if_any(set.loader->store_generation != 0, number(set.loader->store_generation));
-           });
-  each_set("keysieve_set_store_lag_seconds",
-           "How long this host has known of a current generation that is not live; 0: it is live.",
-           [&](const LoadedSet& set) {
-             return if_any(set.loader->store_generation != 0,
-                           store_lag_seconds(*set.loader, view_.steady_now));
-           });
-  each_set("keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
-           [](const LoadedSet& set) { return number(set.loader->adds_kept); });
-  refused_generations();
-  each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
-                &SetReport::pulls);
-  each_duration("keysieve_set_publish_duration_seconds",
-                "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
-}
-
-void Metrics::refused_generations() {
-  writer_.family(Type::Counter, "keysieve_set_refused_generations_total",
-                 "Generations that were refused because of damage or a guard; each counts once per reason.");
-  for (const LoadedSet& set : view_.sets) {
-    for (std::size_t i = 0; i < kRefusals.size(); ++i) {
-      writer_.sample({{"set", set.name}, {"reason", to_string(kRefusals[i])}},
-                     number(set.loader->refused[i]));
-    }
-  }
-}
-
-void Metrics::seen_states() {
-  if (view_.seen.empty()) return;
-  writer_.family(Type::Gauge, "keysieve_seen_availability",
-                 "What workers of this host find: 1 for the state that the seen set is in.");
-  for (const LoadedSeenSet& seen : view_.seen) {
-    for (const Availability state : kSeenAvailabilities) {
-      writer_.sample({{"set", seen.name}, {"state", to_string(state)}}, seen.availability == state ? 1 : 0);
-    }
-  }
-}
-
-void Metrics::of_seen_sets() {
-  seen_states();
-  each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
-            [](const LoadedSeenSet& seen) { return seen.loader.trouble.empty() ? 0 : 1; });
-  each_live_seen("keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
-                 [](const SeenFacts& live) { return live.keys; });
-  each_live_seen("keysieve_seen_window_capacity_keys",
-                 "Keys that the newest window is made for, grown or not.",
-                 [](const SeenFacts& live) { return number(live.capacity); });
-  each_seen("keysieve_seen_window_full",
-            "1 when the newest window has more keys than all its filters are made for.",
-            [](const LoadedSeenSet& seen) { return seen.loader.is_full ? 1 : 0; });
-  each_live_seen("keysieve_seen_windows", "Live windows; more than configured while windows last longer.",
-                 [](const SeenFacts& live) { return number(live.windows); });
-  each_live_seen("keysieve_seen_filters", "Filters that each lookup asks.",
-                 [](const SeenFacts& live) { return number(live.filters); });
-  each_live_seen("keysieve_seen_bytes", "Memory of all filters.",
-                 [](const SeenFacts& live) { return number(live.bytes); });
-  each_live_seen("keysieve_seen_estimated_fpr_ratio",
-                 "Share of new keys that come back as seen, from the tags.",
-                 [](const SeenFacts& live) { return live.estimated_fpr; });
-  each_live_seen("keysieve_seen_oldest_window_age_seconds", "Since the oldest live window began.",
-                 [&](const SeenFacts& live) { return static_cast<double>(view_.now - live.oldest_begins); });
-  each_live_seen("keysieve_seen_window_overdue_seconds", "How long ago the newest window should have ended.",
-                 [&](const SeenFacts& live) {
-                   return static_cast<double>(std::max<UnixSeconds>(0, view_.now - live.newest_ends));
-                 });
-  each_seen("keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
-            [&](const LoadedSeenSet& seen) { return since(seen.loader.saved_at, view_.now); });
-  each_seen(
-      "keysieve_seen_keys_saved_total",
-      "Keys that were saved in the store, for a reboot and for other hosts.",
-      [](const LoadedSeenSet& seen) { return number(seen.loader.keys_saved); }, Type::Counter);
-  each_seen(
-      "keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
-      [](const LoadedSeenSet& seen) { return number(seen.loader.keys_merged); }, Type::Counter);
-}
 
 }  // namespace
 

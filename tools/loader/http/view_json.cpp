@@ -55,7 +55,7 @@ Json to_json(const StoreReport& store) {
 
 Json to_json(const SeenReport& report) {
   return {{"store", text_or_null(report.store)},
-          {"trouble_reason", text_or_null(report.trouble)},
+          {"trouble_reason", text_or_null(report.reason)},
           {"full", report.is_full},
           {"saved_at", number_or_null(report.saved_at)},
           {"keys_saved", report.keys_saved},

@@ -4,12 +4,23 @@
 #include <optional>
 #include <string>
 
+#include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/loader/report/diagnosis.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
+
+// What keeps the loader from its work with one set, if anything does.
+struct Diagnosis {
+  Trouble trouble = Trouble::None;
+  int exit_status = 0;  // of sysexits, for --once
+  std::string reason;   // empty without trouble
+
+  [[nodiscard]] bool is_good() const noexcept { return trouble == Trouble::None; }
+
+  friend bool operator==(const Diagnosis&, const Diagnosis&) = default;
+};
 
 struct RefreshOutcome : Diagnosis {
   std::optional<LivePublication> live{};  // there, if without trouble

@@ -3,17 +3,14 @@
 
 #include <string>
 
-#include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/clock.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve {
 
-struct SeenReport {
+struct SeenReport : Diagnosis {
   std::string name;
   std::string store;              // empty: nothing is saved
-  std::string trouble;            // empty: all is well
-  Trouble code = Trouble::None;   // of it
-  int exit_status = 0;            // of --once, by the kind of the trouble
   bool is_full = false;           // its newest window got more keys than its filters are made for
   UnixSeconds saved_at = 0;       // 0: not since the last reload
   std::uint64_t keys_saved = 0;   // sent to the store, since the last reload
@@ -22,7 +19,7 @@ struct SeenReport {
 
   [[nodiscard]] Troubles troubles() const noexcept {
     Troubles all;
-    all.add(code);
+    all.add(trouble);
     if (is_full) all.add(Trouble::SeenFull);
     return all;
   }

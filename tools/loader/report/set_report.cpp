@@ -1,10 +1,15 @@
 #include "tools/loader/report/set_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace keysieve {
 namespace {
+
+constexpr auto kEventNames =
+    std::to_array<std::string_view>({"found", "published", "from_cache", "enlarged", "refused"});
+static_assert(kEventNames.size() == static_cast<std::size_t>(Event::Refused) + 1);
 
 HistoryEntry entry_of(Event event, const LivePublication& live) {
   HistoryEntry entry{.at = unix_now(), .event = event};
@@ -24,19 +29,7 @@ std::optional<double> change(std::uint64_t before, std::uint64_t now) {
 }  // namespace
 
 std::string_view to_string(Event event) noexcept {
-  switch (event) {
-    case Event::Found:
-      return "found";
-    case Event::Published:
-      return "published";
-    case Event::FromCache:
-      return "from_cache";
-    case Event::Enlarged:
-      return "enlarged";
-    case Event::Refused:
-      return "refused";
-  }
-  return "unknown";
+  return kEventNames[static_cast<std::size_t>(event)];
 }
 
 void SetRecorder::configured(std::string store, std::optional<double> max_fpr) {

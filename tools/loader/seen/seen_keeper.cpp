@@ -336,14 +336,14 @@ void SeenKeeper::show_trouble() {
       &std::pair<const Failure*, Trouble>::first);
   const bool is_well = worst == failures.end();
   const std::string text = is_well ? "" : (*worst->first)->what();
-  if (text == report_.trouble) return;
-  report_.trouble = text;
+  if (text == report_.reason) return;
+  report_.reason = text;
   report_.exit_status = is_well ? 0 : exit_status_of((*worst->first)->kind());
-  report_.code = is_well ? Trouble::None : worst->second;
+  report_.trouble = is_well ? Trouble::None : worst->second;
   if (is_well) {
     spdlog::info("{}: all is well again", config_.name);
   } else {
-    spdlog::warn("{}: {} [{}]", config_.name, text, to_string(report_.code));
+    spdlog::warn("{}: {} [{}]", config_.name, text, to_string(report_.trouble));
   }
 }
 

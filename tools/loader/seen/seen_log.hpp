@@ -26,7 +26,7 @@
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/worker/seen/seen_plan.hpp"
 #include "tools/loader/config/seen_config.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {
 

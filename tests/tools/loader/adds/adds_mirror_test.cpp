@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
-#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -52,13 +50,6 @@ class AddsMirrorTest : public ::testing::Test {
   TemporaryDirectory directory_;
   AddsMirror mirror_{path()};
 };
-
-TEST_F(AddsMirrorTest, IsEmptyWithoutAFile) {
-  mirror_.load();
-  EXPECT_EQ(mirror_.count_after({}), 0U);
-  mirror_.save();
-  EXPECT_FALSE(std::filesystem::exists(path()));
-}
 
 TEST_F(AddsMirrorTest, HasWhatItSavedAfterARestart) {
   Entries all;
@@ -148,21 +139,6 @@ TEST_F(AddsMirrorTest, ForgetsWhatIsTrimmed) {
   EXPECT_EQ(saved_keys(), keys_of(adds(20001, 1)));
 }
 
-TEST_F(AddsMirrorTest, SavesLaterWhatCouldNotBeSavedAtOnce) {
-  AddsMirror mirror(directory_ / "cache/tags.adds");
-  mirror.load();
-  mirror.merge(adds(1, 10));
-  EXPECT_THROW(mirror.save(), Error);
-  mirror.merge(adds(11, 10));
-  EXPECT_THROW(mirror.save(), Error);
-  EXPECT_EQ(mirror.count_after({}), 20U);
-  std::filesystem::create_directory(directory_ / "cache");
-  mirror.save();
-  AddsMirror restarted(directory_ / "cache/tags.adds");
-  restarted.load();
-  EXPECT_EQ(keys_after(restarted), keys_of(adds(1, 20)));
-}
-
 TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
   mirror_.merge(adds(1, 10));
   mirror_.save();
@@ -175,21 +151,6 @@ TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
   restarted.merge(adds(1, 30));
   restarted.save();
   EXPECT_EQ(saved_keys(), keys_of(adds(1, 30)));
-}
-
-TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndRewritesIt) {
-  mirror_.merge(adds(1, 10));
-  mirror_.save();
-  {
-    std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(40);
-    file.put('!');
-  }
-  AddsMirror restarted(path());
-  EXPECT_NE(message_of<ErrorKind::Data>([&] { restarted.load(); }).find(path()), std::string::npos);
-  restarted.merge(adds(1, 12));
-  restarted.save();
-  EXPECT_EQ(saved_keys(), keys_of(adds(1, 12)));
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "core/publisher/shm/publisher.hpp"
-#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 
 namespace keysieve::test {
@@ -16,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
+TEST_F(KeysievedStatus, CountsWhatIsPublishedAddedAndRefused) {
   site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set + "max_fpr = 0.02\n");
   start();
@@ -44,59 +41,21 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_valid_for_seconds"))) << "it has no limit";
 
   site_.push("tags", first_keys(100));
+  site_.add("tags", added_keys(7));
   ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1")) << log();
   ASSERT_TRUE(looks_again(3));
+  EXPECT_TRUE(says("[refused]")) << log();
+  EXPECT_TRUE(counts("keysieve_set_added_keys{set=\"tags\"} 7")) << log();
+  EXPECT_TRUE(counts("keysieve_set_adds_kept{set=\"tags\"} 7"));
+  EXPECT_GT(value_of("keysieve_set_layer_fill_ratio{set=\"tags\"}"), 0);
   EXPECT_TRUE(counts("keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 1"));
   EXPECT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 2"));
   EXPECT_TRUE(counts("keysieve_set_store_generation{set=\"tags\"} 3"));
   EXPECT_GT(value_of("keysieve_set_store_lag_seconds{set=\"tags\"}"), 0);
 }
 
-// Shrink is measured by the generation before in the store, which is the one that was refused.
-TEST_F(KeysievedStatus, ComparesTheKeysWithThoseThatWereLiveBeforeWhateverWasRefused) {
-  const std::string change = "keysieve_set_keys_change_ratio{set=\"tags\"}";
-  site_.push("tags", kTwiceAsManyKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  EXPECT_THAT(metrics(), Not(HasSubstr("\n" + change))) << "nothing was live before";
-  site_.push("tags", first_keys(100));
-  ASSERT_TRUE(counts("keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 1"))
-      << log();
-  site_.push("tags", first_keys(1700));
-  ASSERT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 3")) << log();
-  EXPECT_TRUE(eventually([&] { return std::abs(value_of(change) + 0.15) < 1e-9; })) << metrics();
-}
-
-TEST_F(KeysievedStatus, ComparesTheKeysWithWhatItHasFoundLive) {
-  site_.push("tags", kTwiceAsManyKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  ASSERT_EQ(keysieved_->stop(), 0);
-  site_.push("tags", first_keys(2200));
-  start();
-  ASSERT_TRUE(follows("tags", 2)) << log();
-  EXPECT_TRUE(eventually([&] {
-    return std::abs(value_of("keysieve_set_keys_change_ratio{set=\"tags\"}") - 0.1) < 1e-9;
-  })) << metrics();
-}
-
-TEST_F(KeysievedStatus, CountsAdds) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.add("tags", added_keys(7));
-  EXPECT_TRUE(counts("keysieve_set_added_keys{set=\"tags\"} 7")) << log();
-  EXPECT_TRUE(counts("keysieve_set_adds_kept{set=\"tags\"} 7"));
-  EXPECT_GT(value_of("keysieve_set_layer_fill_ratio{set=\"tags\"}"), 0);
-}
-
 TEST_F(KeysievedStatus, SeesAtOnceWhatOthersDoToASet) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set, site_.store_url(), "1h");
-  start();
+  follow_tags(status_config(), "1h");
   ASSERT_TRUE(counts("keysieve_set_availability{set=\"tags\",state=\"ready\"} 1")) << log();
   set_bypass(site_.directory(), "tags", 0);
   EXPECT_THAT(metrics(), HasSubstr("\nkeysieve_set_availability{set=\"tags\",state=\"bypassed\"} 1\n"));
@@ -105,11 +64,11 @@ TEST_F(KeysievedStatus, SeesAtOnceWhatOthersDoToASet) {
                                Not(HasSubstr("keysieve_directory_visible_bytes "))));
 }
 
-TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
+TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhyWithoutItsPassword) {
   site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set +
-                  "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" + "redis+unix://" +
-                  site_.root() / "no.sock" + "\"\n");
+                  "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
+                  "redis+unix://loader:verysecret@" + site_.root() / "no.sock" + "\"\n");
   start();
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
   EXPECT_TRUE(counts("keysieve_store_up{store=\"main\"} 1"));
@@ -124,78 +83,8 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("known_absent_count"), 0);
   EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "unavailable");
   EXPECT_THAT(report.at("stores").dump(), HasSubstr("no.sock"));
-}
-
-TEST_F(KeysievedStatus, ShowsACacheThatCannotBeWritten) {
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"not_cached\"} 1")) << log();
-  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"none\"} 0"));
-  const auto report = nlohmann::json::parse(get("/status.json").body);
-  EXPECT_TRUE(report.at("sets").at(0).at("loader").at("cache_trouble").is_string());
-  EXPECT_TRUE(says("[not_cached]"));
-}
-
-// The store was found equal seconds ago, and is asked all the time.
-TEST_F(KeysievedStatus, SaysThatTheStoreHasSomethingElse) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", first_keys(100));
-  ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1")) << log();
-  const auto set = nlohmann::json::parse(get("/status.json").body).at("sets").at(0);
-  EXPECT_EQ(set.at("generation"), 1);
-  EXPECT_EQ(set.at("loader").at("store_generation"), 2);
-  EXPECT_TRUE(says("[refused]"));
-}
-
-TEST_F(KeysievedStatus, ShowsNoPassword) {
-  site_.configure(status_config() + "[[set]]\nname = \"tags\"\nstore = \"away\"\n[store.away]\nurl = \"" +
-                  "redis://loader:verysecret@127.0.0.1:1\"\n");
-  start();
-  ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
   for (const char* path : {"/", "/metrics", "/status.json", "/page.json", "/livez", "/healthz", "/startz"}) {
     EXPECT_THAT(get(path).body, Not(HasSubstr("verysecret"))) << path;
-  }
-}
-
-TEST_F(KeysievedStatus, IsReadyOnceNothingHoldsASetBack) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  {
-    const Publisher other({.directory = site_.directory()}, "tags");
-    start();
-    ASSERT_TRUE(looks_again(2)) << log();
-    EXPECT_EQ(get("/healthz").status, 503);
-    EXPECT_EQ(get("/livez").status, 200);
-  }
-  EXPECT_TRUE(eventually([&] { return get("/healthz").status == 200; })) << log();
-  EXPECT_EQ(get("/healthz").body, "ready\n");
-}
-
-// After a reboot.
-TEST_F(KeysievedStatus, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
-  RedisServer redis;
-  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
-  site_.push("tags", kKeys, redis.unix_url());
-  site_.push("shop", kKeys, redis.unix_url());
-  site_.configure(status_config() + tags_set + shop_set, redis.unix_url() + "?timeout=1h");
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  ASSERT_TRUE(follows("shop", 1)) << log();
-  ASSERT_EQ(keysieved_->stop(), 0);
-  site_.wipe_shared_memory();
-  ::kill(redis.pid(), SIGSTOP);
-  start();
-  EXPECT_TRUE(eventually([&] { return get("/healthz").status == 200; })) << log();
-  EXPECT_EQ(get("/startz").body, "ready\n");
-  const auto sets = nlohmann::json::parse(get("/status.json").body).at("sets");
-  for (const auto& set : sets) {
-    EXPECT_EQ(set.at("loader").at("trouble"), "not_asked");
-    EXPECT_EQ(set.at("loader").at("history").at(0).at("event"), "from_cache");
   }
 }
 
@@ -230,18 +119,6 @@ TEST_F(KeysievedStatus, PublishesThoughItsAddressCannotBeHad) {
   EXPECT_EQ(keysieved_->lines_with("error: no status page and no metrics: " + socket()), 1) << log();
   std::filesystem::remove(socket());
   EXPECT_TRUE(says("status page and metrics at unix:")) << log();
-}
-
-TEST_F(KeysievedStatus, DoesNotKeepTheLoaderFromWorkOrFromItsEnd) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(says("status page and metrics at unix:")) << log();
-  const HttpConnection slow(socket());
-  slow.send("GET / HT");
-  site_.push("tags", kMoreKeys);
-  EXPECT_TRUE(follows("tags", 2)) << log();
-  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 }  // namespace

@@ -6,16 +6,16 @@
 #include <nlohmann/json.hpp>
 
 #include "core/publisher/shm/publisher.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/tools/loader/http/daemon_fixture.hpp"
+#include "tests/tools/loader/http/status_fixture.hpp"
+#include "tools/loader/daemon.hpp"
 
 namespace keysieve::test {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 constexpr SteadyTime kBegin{std::chrono::hours(1)};
 
@@ -63,6 +63,32 @@ TEST_F(HealthAnswers, KeepNobodyFromStartingForEver) {
   EXPECT_EQ(healthz().status, 503U);
 }
 
+// The main loop in a process of its own, with limits that a test can wait for.
+class DaemonWithLimits : public KeysievedStatus {
+ protected:
+  ~DaemonWithLimits() override {
+    if (pid_ < 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  void run(const HealthLimits& limits) {
+    pid_ = start_process([&] {
+      LoaderCommandLine line;
+      line.config_path = site_.config_path();
+      line.log_level = "error";
+      Daemon(line, load_config(line.config_path), limits).run();
+      return 0;
+    });
+  }
+  [[nodiscard]] bool answers(const std::string& path, int status) const {
+    return eventually([&] { return get(path).status == status; });
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
 TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
   site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set, site_.store_url(), "1h");
@@ -104,31 +130,10 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   }));
 }
 
-TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {
+TEST_F(DaemonWithLimits, LetsOthersStartAfterSomeTimeThoughASetIsHeldBack) {
   site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
-  run({.longest_start = std::chrono::hours(1)});
-  EXPECT_TRUE(answers("/startz", 200));
-  EXPECT_EQ(get("/startz").body, "ready\n");
-}
-
-class DaemonWithASetHeldBack : public DaemonWithLimits {
- protected:
-  DaemonWithASetHeldBack() {
-    site_.push("tags", kKeys);
-    site_.configure(status_config() + tags_set);
-  }
-
-  // The forked process keeps its lock to the end.
-  const Publisher other_{{.directory = site_.directory()}, "tags"};
-};
-
-TEST_F(DaemonWithASetHeldBack, LetsOthersWait) {
-  run({.longest_start = std::chrono::hours(1)});
-  EXPECT_TRUE(answers("/startz", 503));
-}
-
-TEST_F(DaemonWithASetHeldBack, LetsOthersStartAfterSomeTime) {
+  const Publisher other({.directory = site_.directory()}, "tags");  // the forked process has its lock, too
   run({.longest_start = milliseconds(100)});
   EXPECT_TRUE(answers("/startz", 200));
   EXPECT_EQ(get("/healthz").status, 503);

@@ -13,6 +13,9 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
+#include "tools/loader/http/metric_writer.hpp"
+#include "tools/loader/http/view_json.hpp"
+#include "tools/program/program.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -61,48 +64,104 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
   return all;
 }
 
-TEST(Metrics, HaveTheValuesOfTheView) {
-  const std::string text = metrics_text(full_view());
-  for (const char* line : {"keysieve_loader_heartbeat_age_seconds 1",
-                           "keysieve_store_up{store=\"main\"} 0",
-                           "keysieve_directory_visible_bytes 245760",
-                           "keysieve_directory_pinned_bytes 4096",
-                           "keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1",
-                           "keysieve_set_generation{set=\"tags\"} 7",
-                           "keysieve_set_publication{set=\"tags\"} 9",
-                           "keysieve_set_published_age_seconds{set=\"tags\"} 3000",
-                           "keysieve_set_as_of_age_seconds{set=\"tags\"} 3600",
-                           "keysieve_set_expires_in_seconds{set=\"tags\"} 82800",
-                           "keysieve_set_valid_for_seconds{set=\"tags\"} 86400",
-                           "keysieve_set_keys{set=\"tags\"} 80000",
-                           "keysieve_set_known_absent_keys{set=\"tags\"} 2000000",
-                           "keysieve_set_keys_change_ratio{set=\"tags\"} -0.1",
-                           "keysieve_set_bytes{set=\"tags\"} 122880",
-                           "keysieve_set_estimated_fpr_ratio{set=\"tags\"} 0.01",
-                           "keysieve_set_added_keys{set=\"tags\"} 20",
-                           "keysieve_set_layer_fill_ratio{set=\"tags\"} 0.5",
-                           "keysieve_set_layer_estimated_fpr_ratio{set=\"tags\"} 0.001",
-                           "keysieve_set_confirmed_age_seconds{set=\"tags\"} 10",
-                           "keysieve_set_store_generation{set=\"tags\"} 8",
-                           "keysieve_set_store_lag_seconds{set=\"tags\"} 30",
-                           "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25",
-                           "keysieve_seen_availability{set=\"clicks\",state=\"ready\"} 1",
-                           "keysieve_seen_availability{set=\"clicks\",state=\"bypassed\"} 0",
-                           "keysieve_seen_trouble{set=\"clicks\"} 0",
-                           "keysieve_seen_estimated_window_keys{set=\"clicks\"} 900",
-                           "keysieve_seen_window_capacity_keys{set=\"clicks\"} 3000",
-                           "keysieve_seen_window_full{set=\"clicks\"} 0",
-                           "keysieve_seen_windows{set=\"clicks\"} 2",
-                           "keysieve_seen_filters{set=\"clicks\"} 3",
-                           "keysieve_seen_bytes{set=\"clicks\"} 12288",
-                           "keysieve_seen_estimated_fpr_ratio{set=\"clicks\"} 0.0001",
-                           "keysieve_seen_oldest_window_age_seconds{set=\"clicks\"} 1200",
-                           "keysieve_seen_window_overdue_seconds{set=\"clicks\"} 10",
-                           "keysieve_seen_saved_age_seconds{set=\"clicks\"} 5",
-                           "keysieve_seen_keys_saved_total{set=\"clicks\"} 70",
-                           "keysieve_seen_keys_merged_total{set=\"clicks\"} 30"}) {
-    EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
-  }
+using Type = MetricWriter::Type;
+
+TEST(MetricWriter, WritesFamiliesThatHaveSamples) {
+  MetricWriter writer;
+  writer.family(Type::Gauge, "some_keys", "Keys.");
+  writer.sample({{"set", "tags"}}, 80000);
+  writer.sample({}, 0.25);
+  writer.family(Type::Counter, "nobody_total", "Nothing.");
+  EXPECT_EQ(
+      writer.text(),
+      "# HELP some_keys Keys.\n# TYPE some_keys gauge\nsome_keys{set=\"tags\"} 80000\nsome_keys 0.25\n");
+}
+
+TEST(MetricWriter, LetsNoLabelEndEarly) {
+  MetricWriter writer;
+  writer.family(Type::Gauge, "up", "Up.");
+  writer.sample({{"store", "a\"} 1\nfake{x=\"\\"}}, 1);
+  EXPECT_EQ(writer.text(), "# HELP up Up.\n# TYPE up gauge\nup{store=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 1\n");
+}
+
+TEST(MetricWriter, CountsDurationsUpToEachBound) {
+  Durations durations;
+  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) durations.add(duration);
+  MetricWriter writer;
+  writer.family(Type::Histogram, "pull_seconds", "Pulls.");
+  writer.histogram({{"set", "tags"}}, durations);
+  EXPECT_EQ(writer.text(),
+            "# HELP pull_seconds Pulls.\n# TYPE pull_seconds histogram\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.001\"} 1\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.01\"} 1\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"0.1\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"1\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"10\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"100\"} 3\n"
+            "pull_seconds_bucket{set=\"tags\",le=\"+Inf\"} 4\n"
+            "pull_seconds_sum{set=\"tags\"} 500.1505\n"
+            "pull_seconds_count{set=\"tags\"} 4\n");
+}
+
+// full_view() with a history, and with a set that is not published.
+LoaderView long_view() {
+  LoaderView view = full_view();
+  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
+  report->diagnosis.reason = "generation 8 refused: \"tags\" shrank\xff";
+  report->cache_trouble = "no space";
+  report->adds_kept = 20;
+  report->refused.front() = 3;
+  report->history = {{.at = 1'700'003'500,
+                      .event = Event::Refused,
+                      .generation = 8,
+                      .key_count = 10,
+                      .bytes = 4096,
+                      .reason = "it shrank"},
+                     {.at = 1'700'000'600,
+                      .event = Event::Published,
+                      .generation = 7,
+                      .publication = 9,
+                      .key_count = 80000,
+                      .known_absent = 2000000,
+                      .bytes = 122880,
+                      .pull_seconds = 0.25,
+                      .publish_seconds = 0.125}};
+  view.sets.front().loader = report;
+  view.sets.front().bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
+  view.sets.front().troubles = {"refused", "not_cached"};
+
+  LoadedSet never;
+  auto pending = std::make_shared<SetReport>();
+  pending->name = never.name = "never";
+  pending->store = "main";
+  never.trouble = ErrorKind::MissingInput;
+  never.reason = "no such set";
+  never.troubles = {"missing_input"};
+  never.loader = pending;
+  view.sets.push_back(never);
+
+  LoadedSeenSet lost;
+  lost.name = lost.loader.name = "lost";
+  lost.reason = "there is no page";
+  lost.loader.is_full = true;
+  lost.loader.saves_lost = 2;
+  view.seen.push_back(lost);
+  return view;
+}
+
+std::string golden(const std::string& name) {
+  std::string text = read(KEYSIEVE_SOURCES "/tests/tools/loader/http/golden/" + name);
+  const std::string version = "VERSION";
+  return text.replace(text.find(version), version.size(), kVersion);
+}
+
+// Scripts and dashboards read them, so a change must be meant.
+TEST(Metrics, KeepTheirBytes) {
+  EXPECT_EQ(metrics_text(long_view()), golden("metrics.txt"));
+}
+
+TEST(StatusJson, KeepsItsBytes) {
+  EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
 }
 
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {

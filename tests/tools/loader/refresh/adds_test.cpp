@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
@@ -38,17 +37,6 @@ class SetRefresherAdds : public SetRefresherTest {
     return refresher_->outcome();
   }
 };
-
-TEST_F(SetRefresherAdds, BringsInWhatIsAdded) {
-  go_live();
-  for (int i = 0; i < 20; ++i) {
-    site_.add("tags", {5000, 1 + i});
-    EXPECT_EQ(trouble(), Trouble::None);
-    EXPECT_TRUE(site_.knows("tags", {5000, 1 + i}));
-  }
-  EXPECT_FALSE(site_.knows("tags", later_keys(20)));
-  EXPECT_EQ(publication(), 1U);
-}
 
 // A set without adds costs one call for the records and one for the log.
 TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
@@ -90,50 +78,6 @@ TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
   EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
-TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
-  go_live();
-  site_.add("tags", kAdded);
-  refresh();
-  site_.push_after_adds("tags", kMoreKeys);
-  site_.add("tags", kAddedLater);
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_FALSE(site_.knows("tags", kAdded));
-  EXPECT_TRUE(site_.knows("tags", kAddedLater));
-}
-
-TEST_F(SetRefresherAdds, FollowsTheLogWhileAGuardRefusesTheNextSnapshot) {
-  go_live();
-  site_.push("tags", first_keys(100));
-  EXPECT_EQ(trouble(), Trouble::Refused);
-  site_.add("tags", kAdded);
-  EXPECT_EQ(trouble(), Trouble::Refused);
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-}
-
-TEST_F(SetRefresherAdds, GivesALayerToAPublicationThatHasNone) {
-  go_live();
-  const SnapshotBytes snapshot = SnapshotCache(site_.cache()).load("tags", 1);
-  Publisher({.directory = site_.directory()}, "tags").publish(snapshot.get(), 1);
-  site_.add("tags", kAdded);
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(publication(), 3U);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-}
-
-TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
-  go_live();
-  site_.add("tags", kAdded);
-  refresh();
-  start();
-  site_.add("tags", kAddedLater);
-  refresh();
-  EXPECT_EQ(publication(), 1U);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  EXPECT_TRUE(site_.knows("tags", kAddedLater));
-}
-
 // Killed between the mirror and the layer, and the store is unreachable when it starts again.
 TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   go_live();
@@ -147,19 +91,6 @@ TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(publication(), 1U);
   EXPECT_TRUE(site_.knows("tags", added_keys(1)));
-}
-
-TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
-  go_live();
-  site_.add("tags", added_keys(500));
-  refresh();
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  start();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", added_keys(500)));
 }
 
 // Otherwise what was received would be absent: not at once, but with the store.

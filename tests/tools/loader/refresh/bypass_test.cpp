@@ -40,21 +40,6 @@ TEST_F(SetRefresherBypass, FollowsTheRecordsOfTheSetAndOfAllSets) {
   }
 }
 
-TEST_F(SetRefresherBypass, LeavesOtherSetsAlone) {
-  bypass("shop");
-  refresh();
-  EXPECT_FALSE(is_bypassed_here());
-}
-
-TEST_F(SetRefresherBypass, EndsWithItsTime) {
-  bypass("tags", unix_now() + 3600);
-  refresh();
-  EXPECT_TRUE(is_bypassed_here());
-  bypass("tags", unix_now() - 1);
-  refresh();
-  EXPECT_FALSE(is_bypassed_here());
-}
-
 TEST_F(SetRefresherBypass, StaysWhileTheStoreIsAway) {
   bypass("tags");
   refresh();

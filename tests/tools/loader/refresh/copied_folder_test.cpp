@@ -132,8 +132,7 @@ TEST_F(SetRefresherOfACopy, GoesOnTakingAddsWhileNewerGenerationsAreRefused) {
     start();
     add_and_push_until_it_is_trimmed();
     copy_everything();
-    EXPECT_THAT(refresh(), IsRefused());
-    EXPECT_THAT(refresher_->outcome().reason, HasSubstr("estimated FPR"));
+    expect_refusal("estimated FPR");
     site_.add("tags", {5000 + restarts, 1});
     copy_everything();
     EXPECT_THAT(refresh(), IsRefused());

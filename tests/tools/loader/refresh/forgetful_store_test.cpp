@@ -41,6 +41,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
     }
     const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
+    EXPECT_EQ(outcome.exit_status, 66);
     EXPECT_THAT(outcome.reason, HasSubstr("holds no snapshot of it any more: push again"));
     expect_first_stays_live();
   }
@@ -56,9 +57,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenAChunkOfTheNextIsEvicted) {
   const SnapshotRecord next = site_.push("tags", kMoreKeys, url_);
   const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
   open_store(url_)->remove_many({&chunk, 1});
-  const RefreshOutcome& outcome = refresh();
-  EXPECT_THAT(outcome, IsRefused());
-  EXPECT_THAT(outcome.reason, HasSubstr("is damaged, push again"));
+  expect_refusal("is damaged, push again");
   expect_first_stays_live();
   reboot();
   EXPECT_THAT(refresh(), IsRefused());
@@ -79,9 +78,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheStoreForgetsInTheMiddleOfA
 
 TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheServerCutsValues) {
   server_.set("keysieve:tags:current", "{\"current\":");
-  const RefreshOutcome& outcome = refresh();
-  EXPECT_THAT(outcome, IsRefused());
-  EXPECT_THAT(outcome.reason, HasSubstr("opts=f"));
+  expect_refusal("opts=f");
   expect_first_stays_live();
 }
 

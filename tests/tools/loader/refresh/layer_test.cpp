@@ -26,11 +26,6 @@ class SetRefresherLayer : public SetRefresherTest {
   [[nodiscard]] LivePublication live() const { return site_.live("tags").value(); }
 };
 
-TEST_F(SetRefresherLayer, HasRoomInEveryPublication) {
-  go_live(first_keys(20000));
-  EXPECT_EQ(live().layer.shard_count, 1U);
-}
-
 TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
   go_live(first_keys(20000));
   site_.add("tags", {100'000, 100});
@@ -86,18 +81,6 @@ TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
   EXPECT_EQ(live().layer.shard_count, 1U);
 }
 
-TEST_F(SetRefresherLayer, IsEnlargedFromWhatWasReceivedWhenTheLogIsLost) {
-  go_live(first_keys(20000));
-  site_.add("tags", {100'000, 2000});
-  refresh();
-  std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
-  site_.add("tags", {200'000, 5000});
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_GT(live().id.publication, 1U);
-  EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
-  EXPECT_TRUE(site_.knows("tags", {200'000, 5000}));
-}
-
 TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
   go_live(first_keys(20000));
   site_.add("tags", {100'000, 20000});
@@ -129,6 +112,29 @@ TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
   EXPECT_EQ(live().id.publication, 1U);
   EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
   EXPECT_TRUE(site_.knows("tags", {200'000, 1500}));
+}
+
+TEST(LayerLimit, IsAQuarterOfTheTargetWhereNothingIsConfigured) {
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 0.01, 0.009), 0.0025);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 0.001, 0.002), 0.00025);
+}
+
+TEST(LayerLimit, IsWhatTheConfiguredLimitLeaves) {
+  EXPECT_NEAR(layer_fpr_limit(0.012, 0.01, 0.009), 0.003, 1e-12);
+}
+
+TEST(LayerLimit, IsNeverSoHighThatHardlyAnyMemoryWouldBeSaved) {
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.5, 0.01, 0.009), kLargestLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 0.5, 0.5), kLargestLayerFpr);
+}
+
+TEST(LayerLimit, IsNeverSoLowThatNoLayerCouldBeSizedForIt) {
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.01), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.02), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 1e-6, 1e-6), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 1e-9, 1e-9), kMinLayerFpr) << "lower than any layer";
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(2e-9, 1e-9, 1e-9), kMinLayerFpr);
+  EXPECT_EQ(layer_geometry_for(60, kMinLayerFpr).shard_count, 1U);
 }
 
 }  // namespace

@@ -90,6 +90,11 @@ class SetRefresherTest : public ::testing::Test {
     return outcome;
   }
   Trouble trouble() { return refresh().trouble; }
+  // The next look refuses what the store calls current, and says this.
+  void expect_refusal(const std::string& part_of_reason) {
+    EXPECT_THAT(refresh(), IsRefused());
+    EXPECT_THAT(refresher_->outcome().reason, ::testing::HasSubstr(part_of_reason));
+  }
   // Generation 1 is live.
   void go_live(KeyRange keys = kKeys) {
     site_.push("tags", keys);

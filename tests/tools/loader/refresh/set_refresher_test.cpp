@@ -11,34 +11,6 @@
 namespace keysieve::test {
 namespace {
 
-TEST_F(SetRefresherTest, FollowsEveryGeneration) {
-  for (int generation = 1; generation <= 5; ++generation) {
-    site_.push("tags", {0, 1000 * generation});
-    const RefreshOutcome& outcome = refresh();
-    EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
-    ASSERT_TRUE(outcome.live);
-    EXPECT_EQ(outcome.live->generation, static_cast<std::uint64_t>(generation));
-    EXPECT_EQ(outcome.live->id.publication, static_cast<std::uint64_t>(generation));
-    EXPECT_TRUE(site_.knows("tags", {0, 1000 * generation}));
-  }
-}
-
-TEST_F(SetRefresherTest, PublishesNothingWhenNothingChanged) {
-  site_.push("tags", kKeys);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(refresh().live->id.publication, 1U);
-  start();
-  EXPECT_EQ(refresh().live->id.publication, 1U);
-}
-
-TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
-  go_live();
-  site_.wipe_shared_memory();
-  const RefreshOutcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::None);
-  EXPECT_EQ(outcome.live->generation, 1U);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-}
-
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
   go_live();
   events_.before_records = [this] { site_.wipe_shared_memory(); };
@@ -68,15 +40,6 @@ TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
   EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
-TEST_F(SetRefresherTest, KeepsWhatIsLiveWhenTheStoreLostIt) {
-  go_live();
-  std::filesystem::remove_all(site_.root() / "store");
-  const RefreshOutcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
-  EXPECT_EQ(outcome.exit_status, 66);
-  EXPECT_EQ(outcome.live->generation, 1U);
-}
-
 TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
   go_live();
   const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
@@ -100,6 +63,8 @@ TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
     const Publisher other({.directory = site_.directory()}, "tags");
     EXPECT_TRUE(holds_back_ready(refresh()));
     EXPECT_EQ(refresher_->outcome().exit_status, 75);
+    EXPECT_THAT(refresher_->outcome().reason,
+                ::testing::HasSubstr("another publisher is at work on set tags"));
   }
   EXPECT_FALSE(holds_back_ready(refresh()));
   const Publisher other({.directory = site_.directory()}, "tags");

@@ -223,27 +223,6 @@ TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhenTheLogIsDamaged) {
   expect_follows(kAdded);
 }
 
-TEST_F(SetRefresherAtAWebServer, RefusesAnOlderPointerBesideALogThatWasTrimmedSince) {
-  const KeyRange added{1000, 10};  // in kMoreKeys
-  site_.add("tags", {4000, 1}, folder_url_);
-  site_.push_after_adds("tags", kKeys, folder_url_);
-  expect_follows(kKeys);
-  const std::string folder = server_.folder("store");
-  const std::string old = server_.folder("old");
-  fs::copy(folder, old, fs::copy_options::recursive);
-  site_.add("tags", added, folder_url_);
-  for (int i = 0; i < 3; ++i) site_.push_after_adds("tags", kMoreKeys, folder_url_);
-  fs::copy(file(".log-keysieve:tags:adds"), old, fs::copy_options::overwrite_existing);
-  fs::copy(file(".changes"), old, fs::copy_options::overwrite_existing);
-  fs::rename(folder, server_.folder("new"));
-  fs::rename(old, folder);
-  EXPECT_THAT(refresh(), IsRefused());
-  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("the pointer record is older than the log"));
-  fs::rename(folder, old);
-  fs::rename(server_.folder("new"), folder);
-  expect_follows(added);
-}
-
 // It was cut on its way, or its writer was killed. What comes before the cut is taken.
 TEST_F(SetRefresherAtAWebServer, SaysThatALogEndsInTheMiddleOfAnEntry) {
   const std::string name = ".log-keysieve:tags:adds";

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -230,22 +229,6 @@ TEST_F(MemoryLeftInAGroup, IsLessByWhatWasPopulated) {
   EXPECT_THAT(run(left_after), AllOf(::testing::Ge(20), ::testing::Le(30)));
   EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(10 * kMiB) : kUnexpected; }), 0);
   EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(30 * kMiB) : kUnexpected; }), refused_);
-}
-
-TEST_F(MemoryLeftInAGroup, EndsWithTheGroup) {
-  const std::string path = group_.path();
-  pid_t child = 0;
-  {
-    const TestCgroup group(60 * kMiB);
-    ASSERT_NE(group.path(), path);
-    child = start_process([&] {
-      group.enter();
-      for (;;) ::pause();
-      return 0;
-    });
-    ASSERT_TRUE(eventually([&] { return std::ifstream(group.path() + "/cgroup.procs").peek() > 0; }));
-  }
-  EXPECT_EQ(wait_for(child), -SIGKILL);
 }
 
 }  // namespace

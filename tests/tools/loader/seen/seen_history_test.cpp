@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/publisher/seen/new_segment.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -22,7 +22,7 @@ class RememberingHost {
   RememberingHost(const std::string& name, const std::string& url) : host_(clicks_config(name), url) {}
 
   void look(UnixSeconds now) {
-    ASSERT_THAT(host_.look(now).trouble, AnyOf("", HasSubstr("the clock was set back")));
+    ASSERT_THAT(host_.look(now).reason, AnyOf("", HasSubstr("the clock was set back")));
     unsaved_.clear();
     has_lost_memory_ = false;
   }
@@ -44,8 +44,7 @@ class RememberingHost {
     look(now);
   }
   void reboot() {
-    host_.reboot();
-    host_.start();
+    host_.reboot_and_start();
     forget_unsaved();
   }
   void lose_memory() {

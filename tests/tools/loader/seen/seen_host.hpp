@@ -1,5 +1,7 @@
-// A host with one seen set, kept by a SeenKeeper that is told what time it is, and asked by one worker.
+// Hosts with one seen set each, kept by a SeenKeeper that is told what time it is, and asked by one worker.
 #pragma once
+
+#include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/support/store_decorator.hpp"
+#include "tests/support/store_kinds.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 
@@ -15,6 +18,7 @@ namespace keysieve::test {
 
 inline constexpr UnixSeconds kNoon = 1'700'006'400;  // a multiple of an hour
 inline constexpr UnixSeconds kMinute = 60;
+inline constexpr UnixSeconds kHour = 60 * kMinute;
 
 // Two windows of ten minutes.
 inline SeenConfig clicks_config(const std::string& host = "web1") {
@@ -115,6 +119,11 @@ class SeenHost {
     boot_offset_.reset();
   }
 
+  void reboot_and_start() {
+    reboot();
+    start();
+  }
+
   // A look at that moment, which exchanges with the store as well. Both clocks have moved on by as much.
   const SeenReport& look(UnixSeconds now) {
     if (!boot_offset_) boot_offset_ = now - kBootTakes;
@@ -158,12 +167,15 @@ class SeenHost {
     for (std::uint64_t key = first; key < first + count; ++key) found += has(key) ? 1U : 0U;
     return found;
   }
-  // Adds so many keys in steps between which the loader looks, so that the window grows in time.
-  void add_slowly(std::uint64_t first, std::uint64_t count, UnixSeconds now) {
+  // Adds so many keys in steps between which the loader looks, so that the window grows in time. Returns how
+  // many were new.
+  std::uint64_t add_slowly(std::uint64_t first, std::uint64_t count, UnixSeconds now) {
+    std::uint64_t added = 0;
     for (std::uint64_t key = first; key < first + count; key += 200) {
-      add_many(key, std::min<std::uint64_t>(200, first + count - key));
+      added += add_many(key, std::min<std::uint64_t>(200, first + count - key));
       look(now);
     }
+    return added;
   }
 
   // The segment of a filter, counted from the oldest.
@@ -201,6 +213,30 @@ class SeenHost {
   std::optional<std::int64_t> boot_offset_;
   std::chrono::seconds waited_{0};
   Moment now_;
+};
+
+// Hosts that keep the same seen set and exchange it through a store.
+inline const std::string kSeenLog = "keysieve:seen.d:clicks:log";
+
+class SavedSeenSet : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  [[nodiscard]] std::vector<LogEntry> entries() const {
+    return open_store(url_)->read_after(kSeenLog, LogPosition{}, 100'000);
+  }
+
+  TemporaryDirectory folder_;
+  std::string url_ = GetParam().empty_store(folder_);
+};
+
+class TwoSeenHosts : public SavedSeenSet {
+ protected:
+  void look(UnixSeconds now) {
+    web1_.look(now);
+    web2_.look(now);
+  }
+
+  SeenHost web1_{clicks_config("web1"), url_};
+  SeenHost web2_{clicks_config("web2"), url_};
 };
 
 }  // namespace keysieve::test

@@ -1,6 +1,6 @@
 // What a reboot, or the removal of its memory, takes from a host that has a store.
 #include "core/publisher/seen/new_segment.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -18,14 +18,14 @@ TEST_P(SeenReboot, LosesWhatWasAddedSinceTheLastSaveAlone) {
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.look(kNoon + 10 * kMinute);
   EXPECT_EQ(web1_.add_many(500, 500), 500U);
-  EXPECT_EQ(web1_.look(kNoon + 11 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 11 * kMinute).reason, "");
   EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
   const std::uint32_t filters = web1_.worker().attached().size;
   web1_.reboot();
   EXPECT_FALSE(web1_.worker().is_ready());
 
   web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 12 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 12 * kMinute).reason, "");
   EXPECT_EQ(web1_.report().saves_lost, 0U);
   EXPECT_EQ(web1_.add_many(0, 1'000), 0U);
   EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
@@ -41,8 +41,7 @@ TEST_P(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
   web1_.start();
   web1_.look(kNoon + 25 * kMinute);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 34 * kMinute);
   EXPECT_EQ(web1_.add_many(0, 100), 0U);
   web1_.look(kNoon + 44 * kMinute);
@@ -57,10 +56,9 @@ TEST_P(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
   web1_.set_deaths(1);
   web1_.start();
   for (int minute : {30, 59})
-    EXPECT_THAT(web1_.look(kNoon + minute * kMinute).trouble, HasSubstr("killed while it took memory"));
-  web1_.reboot();
-  web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + kHour).trouble, "");
+    EXPECT_THAT(web1_.look(kNoon + minute * kMinute).reason, HasSubstr("killed while it took memory"));
+  web1_.reboot_and_start();
+  EXPECT_EQ(web1_.look(kNoon + kHour).reason, "");
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
   EXPECT_EQ(web1_.worker().attached().size, 2U);
   web1_.look(kNoon + 69 * kMinute);
@@ -82,9 +80,8 @@ TEST_P(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
   web2_.look(kNoon + 12 * kMinute);
   EXPECT_EQ(web1_.add_many(100, 50), 50U);
   web1_.look(kNoon + 19 * kMinute);
-  web1_.reboot();
-  web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).trouble, "");
+  web1_.reboot_and_start();
+  EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).reason, "");
   web1_.look(kNoon + 28 * kMinute);
   EXPECT_EQ(web1_.count_of(0, 150), 150U);
   EXPECT_EQ(web1_.count_of(500, 10), 10U);
@@ -123,9 +120,8 @@ TEST_P(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) 
   EXPECT_EQ(web1_.add_many(100, 100), 100U);
   web1_.look(kNoon + 2);
   web1_.config().keys = 5'000;
-  web1_.reboot();
-  web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+  web1_.reboot_and_start();
+  EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
   EXPECT_EQ(web1_.count_of(0, 200), 200U);
 }
 
@@ -134,8 +130,7 @@ TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.look(kNoon + 1);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   int tries = 0;
   web1_.tap.before_read = [&] {
     ++tries;
@@ -147,12 +142,12 @@ TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
       web1_.keeper().look(now, {kNoon + kMinute, 100});
   };
   look_for(std::chrono::seconds(30));
-  EXPECT_THAT(web1_.report().trouble, HasSubstr("no room"));
+  EXPECT_THAT(web1_.report().reason, HasSubstr("no room"));
   EXPECT_TRUE(web1_.report().troubles().has(Trouble::SeenMissing));
   EXPECT_THAT(tries, AllOf(Ge(4), Le(8))) << "after 1, 2, 4 and 8 s, but for the jitter";
   web1_.tap.before_read = [] {};
   look_for(2 * SeenKeeper::kLongestRestorePause);
-  EXPECT_EQ(web1_.report().trouble, "");
+  EXPECT_EQ(web1_.report().reason, "");
   EXPECT_EQ(web1_.count_of(0, 500), 500U);
 }
 
@@ -171,7 +166,7 @@ TEST_P(SeenReboot, OrAStartBringsBackMemoryThatWasRemoved) {
     }
     host.stop();
     host.start();
-    EXPECT_EQ(host.look(kNoon + 11 * kMinute).trouble, "");
+    EXPECT_EQ(host.look(kNoon + 11 * kMinute).reason, "");
     EXPECT_EQ(host.count_of(0, 1'000), 1'000U);
     host.look(kNoon + 20 * kMinute - 1);
     EXPECT_EQ(host.count_of(0, 1'000), 1'000U);
@@ -188,7 +183,7 @@ TEST_P(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
   look(kNoon + 1);
   EXPECT_EQ(web1_.add_many(500, 100), 100U);
   remove_segment(web1_.segment_key(0));
-  EXPECT_EQ(web1_.look(kNoon + 2).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 2).reason, "");
   EXPECT_LT(web1_.report().keys_saved, 650U) << "hardly any twice";
   web2_.look(kNoon + 3);
   EXPECT_EQ(web2_.count_of(0, 600), 600U);

@@ -1,7 +1,7 @@
 // Stores that lose or damage what hosts have sent, fail, or are away.
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -27,8 +27,7 @@ TEST_P(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
   EXPECT_EQ(web1_.report().keys_saved, 100U + 100U + 300U);
   web1_.look(kNoon + 3);
   EXPECT_EQ(web1_.report().keys_saved, 500U) << "only once";
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 4);
   EXPECT_EQ(web1_.count_of(0, 300), 300U);
 }
@@ -46,8 +45,7 @@ TEST_P(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
     found[2].key->at(7) = '9';
     found.erase(found.begin() + 3);
   };
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 2).saves_lost, 3U);
   EXPECT_EQ(web1_.count_of(0, 500), 200U);
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
@@ -65,7 +63,7 @@ TEST_P(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
     if (!found.empty()) found.front().key->resize(30);
   };
   web1_.start();
-  EXPECT_THAT(web1_.look(kNoon + 2).trouble, AllOf(HasSubstr(kSeenLog), HasSubstr("is not an entry")));
+  EXPECT_THAT(web1_.look(kNoon + 2).reason, AllOf(HasSubstr(kSeenLog), HasSubstr("is not an entry")));
   EXPECT_EQ(web1_.count_of(0, 200), 100U);
 }
 
@@ -77,20 +75,19 @@ TEST_P(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
     EXPECT_EQ(web1_.add_many(key, 500), 500U);
     EXPECT_EQ(web2_.add_many(key + 500, 500), 500U);
     web1_.tap.*step = once(lose_connection);
-    EXPECT_EQ(web1_.look(kNoon + 1).trouble, "connection lost");
+    EXPECT_EQ(web1_.look(kNoon + 1).reason, "connection lost");
     look(kNoon + 2);
-    EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+    EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
     web2_.look(kNoon + 3);
     key += 1'000;
     EXPECT_EQ(web1_.count_of(0, key), key);
     EXPECT_EQ(web2_.count_of(0, key), key);
   }
   web1_.tap.before_read = once(lose_connection);
-  web1_.reboot();
-  web1_.start();
-  EXPECT_EQ(web1_.look(kNoon + 4).trouble, "connection lost");
+  web1_.reboot_and_start();
+  EXPECT_EQ(web1_.look(kNoon + 4).reason, "connection lost");
   EXPECT_FALSE(web1_.worker().is_ready());
-  EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
+  EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
   EXPECT_EQ(web1_.count_of(0, key), key);
   EXPECT_EQ(web1_.report().saves_lost, 0U);
 }
@@ -109,8 +106,7 @@ TEST_P(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
   EXPECT_EQ(web1_.report().keys_saved, 500U);
   EXPECT_EQ(web2_.count_of(0, 500), 500U);
   EXPECT_LE(seen_fill(web2_.worker().filters().front()).keys, 520) << "what was sent short is longer there";
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 4).saves_lost, 0U);
   EXPECT_EQ(web1_.count_of(0, 500), 500U);
 }
@@ -123,14 +119,13 @@ TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
   host.look(kNoon + 1);
   redis.command("SAVE");
   redis.kill();
-  host.reboot();
-  host.start();
-  EXPECT_THAT(host.look(kNoon + kMinute).trouble, HasSubstr(redis.unix_url()));
+  host.reboot_and_start();
+  EXPECT_THAT(host.look(kNoon + kMinute).reason, HasSubstr(redis.unix_url()));
   EXPECT_FALSE(host.worker().is_ready());
   EXPECT_THAT(host.worker().reason(), HasSubstr("the loader waits for the store"));
   EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
   redis.start();
-  EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).trouble.empty(); }));
+  EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).reason.empty(); }));
   EXPECT_EQ(host.add_many(0, 100), 0U);
 }
 
@@ -140,13 +135,12 @@ TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
   host.look(kNoon);
   redis.kill();
   EXPECT_EQ(host.add_many(0, 100), 100U);
-  EXPECT_THAT(host.look(kNoon + 10 * kMinute).trouble, HasSubstr(redis.unix_url()));
+  EXPECT_THAT(host.look(kNoon + 10 * kMinute).reason, HasSubstr(redis.unix_url()));
   EXPECT_EQ(host.add_many(0, 200), 100U);
   EXPECT_EQ(host.worker().attached().size, 2U) << "windows follow the clock";
   redis.start();
-  EXPECT_TRUE(eventually([&] { return host.look(kNoon + 11 * kMinute).trouble.empty(); }));
-  host.reboot();
-  host.start();
+  EXPECT_TRUE(eventually([&] { return host.look(kNoon + 11 * kMinute).reason.empty(); }));
+  host.reboot_and_start();
   host.look(kNoon + 12 * kMinute);
   EXPECT_EQ(host.add_many(0, 200), 0U);
 }
@@ -171,11 +165,10 @@ TEST(SeenSetWithoutItsStore, IsSavedAgainWhenTheStoreHasLostTheLogOrItsEnd) {
     redis.command(is_empty ? "DEL " + kSeenLog : "RENAME before " + kSeenLog);
     web1.look(kNoon + 10);  // it looks every 5 s
     web2.look(kNoon + 10);
-    EXPECT_EQ(web1.look(kNoon + 11).trouble, "");
+    EXPECT_EQ(web1.look(kNoon + 11).reason, "");
     for (SeenHost* host : {&web1, &web2}) {
-      host->reboot();
-      host->start();
-      EXPECT_EQ(host->look(kNoon + 12).trouble, "");
+      host->reboot_and_start();
+      EXPECT_EQ(host->look(kNoon + 12).reason, "");
       EXPECT_EQ(host->report().saves_lost, is_empty ? 0U : 1U) << "whose keys were saved again";
       EXPECT_EQ(host->count_of(0, 200), 200U) << is_empty;
       EXPECT_EQ(host->count_of(500, 100), 100U) << is_empty;

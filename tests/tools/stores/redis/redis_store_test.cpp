@@ -134,14 +134,6 @@ TEST_F(RedisStore, ChangesNothingWhenScriptsAreRefused) {
   server_.command("ACL LOG RESET");
 }
 
-TEST_F(RedisStore, SaysThatTheServerIsFull) {
-  server_.command("CONFIG SET maxmemory 1");
-  const auto store = open_store(server_.tcp_url());
-  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { put(*store, "a", "1"); }), HasSubstr("OOM"));
-  server_.command("CONFIG SET maxmemory 0");
-  put(*store, "a", "1");
-}
-
 TEST_F(RedisStore, ReconnectsAfterTheServerHasClosedAnIdleConnection) {
   const auto store = open_store(server_.tcp_url());
   put(*store, "a", "1");

@@ -114,7 +114,7 @@ TEST_F(PageOfViewInChromium, ShowsEachSeenSetWithItsWindowAndWhatIsWrong) {
                     HasSubstr("its window is full: the false-positive rate rises")));
   view.seen.front().availability = Availability::Missing;
   view.seen.front().live.reset();
-  view.seen.front().loader.trouble = kHostile;
+  view.seen.front().loader.reason = kHostile;
   EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top bad\">"), HasSubstr("&lt;script&gt;"),
                                   Not(HasSubstr(kHostile)), Not(HasSubstr("taken ·"))));
 }

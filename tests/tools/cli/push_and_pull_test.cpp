@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -65,70 +65,87 @@ TEST_F(Push, ChecksEachGuardUnlessItIsLifted) {
   EXPECT_THAT(pull(), has({{"generation", 2}}));
 }
 
-TEST_F(Push, CreatesNoStoreByADryRun) {
-  const std::string snapshot = build("tags", "a\n");
-  for (const char* scheme : {"lmdb:", "dir:"}) {
-    EXPECT_THAT(refusal(69, {"push", "--dry-run", snapshot, scheme + path("none")}), StartsWith(scheme));
-    EXPECT_FALSE(std::filesystem::exists(path("none")));
-  }
-}
-
-TEST_F(Push, RefusesAWrongPasswordAndNone) {
-  const RedisServer server({"--requirepass", "s3cret"});
-  const std::string snapshot = build("tags", "a\n");
-  const std::string address = "127.0.0.1:" + std::to_string(server.port());
-  EXPECT_THAT(refusal(77, {"push", snapshot, "redis://:wr0ng@" + address}),
-              AllOf(StartsWith("redis://" + address + ": the server refuses user or password"),
-                    Not(HasSubstr("wr0ng"))));
-  EXPECT_THAT(refusal(77, {"push", snapshot, "redis://" + address}), HasSubstr("NOAUTH"));
-}
-
-class DryPush : public KeysieveWithStore {
+class DryPush : public KeysieveProgram {
  protected:
-  [[nodiscard]] std::map<std::string, std::optional<std::string>> records() const {
-    const auto store = open_store(url_);
-    std::map<std::string, std::optional<std::string>> all;
-    for (const std::string& key : store->keys_with_prefix("")) all[key] = store->get(key);
+  // What the store holds, and the end of its adds log.
+  [[nodiscard]] Words content() const {
+    const auto opened = opened_store();
+    Words all{to_text(opened->end_of(adds_log(*opened, "tags")))};
+    for (const std::string& key : opened->keys_with_prefix("")) {
+      all.push_back(key + " " + opened->get(key).value());
+    }
+    std::sort(all.begin() + 1, all.end());
     return all;
-  }
-  [[nodiscard]] LogPosition end_of_log() const {
-    const auto store = open_store(url_);
-    return store->end_of(adds_log(*store, "tags"));
   }
 };
 
-TEST_P(DryPush, SaysWhatThePushThenDoes) {
-  open_store(url_);
-  Json planned = json({"push", "--dry-run", build("first", numbered_lines(100)), url_});
+TEST_F(DryPush, SaysWhatThePushThenDoes) {
+  const Words nothing = content();
+  Json planned = json({"push", "--dry-run", build("first", numbered_lines(100)), store()});
   EXPECT_THAT(planned,
               has({{"dry_run", true}, {"replaces", nullptr}, {"generation", 1}, {"key_count", 100}}));
-  EXPECT_THAT(records(), IsEmpty());
-  push(path("first.ks"), url_);
-  run({"add", "tags", "added", url_});
+  EXPECT_EQ(content(), nothing);
+  push(path("first.ks"));
+  run({"add", "tags", "added", store()});
 
-  const auto before = records();
-  const LogPosition end = end_of_log();
-  const std::string next = build("next", numbered_lines(90), {"--like", url_});
-  planned = json({"push", "--dry-run", next, url_});
+  const Words before = content();
+  const std::string next = build("next", numbered_lines(90), {"--like", store()});
+  planned = json({"push", "--dry-run", next, store()});
   EXPECT_THAT(planned, has({{"dry_run", true}, {"replaces", 1}, {"generation", 2}, {"key_count", 90}}));
-  EXPECT_THAT(said({"push", "--dry-run", next, url_}),
+  EXPECT_THAT(said({"push", "--dry-run", next, store()}),
               AllOf(HasSubstr("nothing is written"), ContainsRegex("replaces +generation 1: .* 100 keys")));
-  EXPECT_TRUE(records() == before);
-  EXPECT_EQ(end_of_log(), end) << "no loader is woken";
+  EXPECT_TRUE(content() == before) << "no record is changed and no loader woken";
   planned["dry_run"] = false;
-  EXPECT_EQ(json({"push", next, url_}), planned);
+  EXPECT_EQ(json({"push", next, store()}), planned);
 }
 
-TEST_P(DryPush, WarnsAsThePush) {
-  push(build("first", numbered_lines(100)), url_);
+TEST_F(DryPush, WarnsAsThePush) {
+  push(build("first", numbered_lines(100)));
   const std::string other = build("other", numbered_lines(100), {"--kind", "bloom"});
-  const std::string warnings = keysieve({"push", "--dry-run", other, url_}).errors;
+  const std::string warnings = keysieve({"push", "--dry-run", other, store()}).errors;
   EXPECT_THAT(warnings, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed changed from "),
                               HasSubstr("kind changed from split_block_bloom to bloom")));
-  EXPECT_EQ(keysieve({"push", other, url_}).errors, warnings);
+  EXPECT_EQ(keysieve({"push", other, store()}).errors, warnings);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryStore, DryPush, every_store, store_kind_name);
+using Pull = KeysieveProgram;
+
+TEST_F(Pull, FetchesTheBytesThatWerePushed) {
+  const std::string snapshot = build("tags", numbered_lines(100'000));
+  push(snapshot);
+  EXPECT_THAT(said({"pull", store(), "tags", "-o", path("pulled.ks")}),
+              AllOf(ContainsRegex("written +" + path("pulled.ks") + "\n"), ContainsRegex("generation +1\n"),
+                    ContainsRegex("keys +100,000 distinct\n")));
+  EXPECT_EQ(read(path("pulled.ks")), read(snapshot));
+  EXPECT_THAT(pull(), has({{"file", path("pulled.ks")},
+                           {"generation", 1},
+                           {"set", "tags"},
+                           {"build_id", inspect(snapshot).at("build_id")}}));
+}
+
+TEST_F(Pull, LeavesNoCountersOfTheFileBefore) {
+  const Words counting{"--kind", "bloom", "--counting"};
+  push(build("tags", numbered_lines(100), counting));
+  build("pulled", numbered_lines(100), counting);
+  EXPECT_THAT(pull(), has({{"kind", "bloom"}}));
+  EXPECT_FALSE(std::filesystem::exists(path("pulled.ks.counters")));
+  push(path("pulled.ks"));
+}
+
+TEST_F(Pull, KeepsTheOldFileWhenTheGenerationIsDamaged) {
+  const std::string url = "dir:" + path("files");
+  const std::string snapshot = build("tags", numbered_lines(100));
+  push(snapshot, url);
+  const Words call{"pull", url, "tags", "-o", path("pulled.ks")};
+  run(call);
+  for (const std::string& name : names_in(path("files"))) {
+    if (name.ends_with(":0")) damage(path("files") + "/" + name, 5000);
+  }
+  EXPECT_THAT(refusal(65, call), HasSubstr(url + ": "));
+  EXPECT_EQ(read(path("pulled.ks")), read(snapshot));
+  push(snapshot, url);  // repairs it
+  run(call);
+}
 
 }  // namespace
 }  // namespace keysieve::test

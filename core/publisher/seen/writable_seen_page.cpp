@@ -1,4 +1,4 @@
-#include "core/publisher/seen/new_seen_page.hpp"
+#include "core/publisher/seen/writable_seen_page.hpp"
 
 #include <cstring>
 #include <memory>

@@ -1,0 +1,23 @@
+// The classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet, names for a set or map of this process and a
+// seen set of this host, and KeySieve\Info and KeySieve\SeenInfo, facts about them. MINIT prepares all five.
+#pragma once
+
+#include "core/worker/seen/seen_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
+#include "ext/zend.hpp"
+
+namespace keysieve {
+
+void prepare_set_class(zend_class_entry* registered);
+void prepare_map_class(zend_class_entry* registered);
+void prepare_seen_set_class(zend_class_entry* registered);
+void prepare_info_class(zend_class_entry* registered);
+void prepare_seen_info_class(zend_class_entry* registered);
+
+// Describes the set that the reader has attached; there must be one. `trouble` may be empty. Reads all shards
+// for the fill ratio.
+void make_info(zval* result, const SetReader& reader, const std::string& trouble);
+// Needs a set that is ready. Reads parts of its filters.
+void make_seen_info(zval* result, const SeenReader& reader);
+
+}  // namespace keysieve

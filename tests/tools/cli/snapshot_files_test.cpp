@@ -1,0 +1,232 @@
+// Verbs that read a snapshot file: inspect, verify, and what every verb says of a file that is no snapshot.
+#include <cstring>
+
+#include "core/worker/snapshot/layout.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::MatchesRegex;
+
+using Inspect = KeysieveProgram;
+
+TEST_F(Inspect, ShowsTheHeaderOfASnapshot) {
+  const std::string snapshot =
+      build("tags", numbered_lines(20'000),
+            {"--as-of", "2023-11-14T22:13:20Z", "--valid-for", "2d", "--key-profile", "nfkc, lower case"});
+  EXPECT_THAT(
+      said({"inspect", snapshot}),
+      AllOf(HasSubstr(snapshot + ", all checksums right"), ContainsRegex("set +tags\n"),
+            ContainsRegex("kind +split_block_bloom, k = 8\n"), ContainsRegex("keys +20,000 distinct\n"),
+            ContainsRegex("target FPR +1.00 %\n"), ContainsRegex("as of +2023-11-14T22:13:20Z\n"),
+            ContainsRegex("valid for +2d, until 2023-11-16T22:13:20Z\n"),
+            ContainsRegex("key profile +nfkc, lower case\n")));
+}
+
+TEST_F(Inspect, ShowsTheSameAsJson) {
+  const std::string snapshot = build("tags", numbered_lines(20'000),
+                                     {"--as-of", "@1700000000", "--valid-for", "2d", "--key-profile", "nfkc",
+                                      "--shard-size", "2KiB", "--kind", "bloom", "--fpr", "0.1%"});
+  const Json report = inspect(snapshot);
+  EXPECT_THAT(report, has({{"file", snapshot},
+                           {"format", 1},
+                           {"set", "tags"},
+                           {"kind", "bloom"},
+                           {"key_count", 20'000},
+                           {"bytes", read(snapshot).size()},
+                           {"target_fpr", 0.001},
+                           {"as_of", 1'700'000'000},
+                           {"valid_for_seconds", 172'800},
+                           {"key_profile", "nfkc"}}));
+  EXPECT_THAT(report.at("build_id").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_THAT(report.at("seed").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
+  EXPECT_GE(report.at("built_at"), 1'700'000'000);
+  EXPECT_GT(report.at("shard_count"), 1);
+  EXPECT_NEAR(report.at("estimated_fpr"), 0.001, 0.0002);
+  EXPECT_NEAR(report.at("fill_ratio"), 0.5, 0.02);
+  const double mean = report.at("keys_per_shard").at("mean");
+  EXPECT_NEAR(mean, 20'000.0 / report.at("shard_count").get<double>(), 0.01);
+  for (const auto& [spread, middle] :
+       {std::pair{"keys_per_shard", "mean"}, {"shard_fill_ratios", "median"}}) {
+    EXPECT_LE(report.at(spread).at("least"), report.at(spread).at(middle));
+    EXPECT_GE(report.at(spread).at("most"), report.at(spread).at(middle));
+  }
+}
+
+TEST_F(Inspect, ShowsKnownAbsentKeysAndTheRoomForThemInEachShard) {
+  const std::string list = write("absent.txt", numbered_lines(50'000, "absent"));
+  const std::string snapshot = build("tags", numbered_lines(5'000), {"--known-absent", list});
+  const Json report = inspect(snapshot);
+  EXPECT_THAT(report, has({{"key_count", 5'000}, {"known_absent_count", 50'000}, {"shard_bytes", 4'096}}));
+  const int retrieval_bytes = report.at("retrieval_bytes");
+  EXPECT_GT(retrieval_bytes, 0);
+  const int shards = report.at("shard_count");
+  EXPECT_GT(report.at("bytes"), shards * (4'096 + retrieval_bytes));
+  EXPECT_LT(report.at("bytes"), shards * (4'096 + retrieval_bytes) + 3 * 4'096);
+  EXPECT_THAT(said({"inspect", snapshot}),
+              AllOf(ContainsRegex("\nknown absent +50,000 keys\n"),
+                    ContainsRegex("\nshards +" + std::to_string(shards) + " of [45]\\.[0-9] KiB\n"),
+                    Not(HasSubstr(" of 4.0 KiB"))));
+}
+
+TEST_F(Inspect, ShowsWhereTheLayerBeginsInTheAddsLogAndWhatWasNotGiven) {
+  const std::string without = build("tags", "a\n");
+  EXPECT_THAT(said({"inspect", without}),
+              AllOf(ContainsRegex("adds from +0-0, the whole log\n"), ContainsRegex("valid for +no limit\n"),
+                    ContainsRegex("key profile +none\n"), Not(HasSubstr("known absent"))));
+  EXPECT_EQ(inspect(without).at("adds_from"), "0-0");
+  const std::string with = build("tags", "a\n", {"--adds-from", "1700000000123-4"});
+  EXPECT_THAT(said({"inspect", with}), ContainsRegex("adds from +1700000000123-4, 2023-11-14T22:13:20Z\n"));
+  EXPECT_EQ(inspect(with).at("adds_from"), "1700000000123-4");
+  const std::string last = "18446744073709551615-18446744073709551615";
+  EXPECT_THAT(said({"inspect", build("tags", "a\n", {"--adds-from", last})}),
+              ContainsRegex("adds from +" + last + "\n"));
+}
+
+class Verify : public KeysieveProgram {
+ protected:
+  const std::string snapshot_ = build("tags", numbered_lines(10'000));
+};
+
+TEST_F(Verify, FindsNoFalseNegativeAndMeasuresTheFalsePositiveRate) {
+  const Words verify{"verify", snapshot_, "--keys", path("tags.txt")};
+  EXPECT_THAT(said(verify), HasSubstr("none of 10,000 keys"));
+  const std::string others = write("other.txt", numbered_lines(20'000, "other"));
+  const Json report = json(verify + Words{"--absent", others});
+  EXPECT_THAT(report, has({{"false_negatives", 0}, {"absent_keys", 20'000}, {"target_fpr", 0.01}}));
+  const double estimated = report.at("estimated_fpr");
+  // Five standard deviations of 20,000 tries at 1 %.
+  EXPECT_NEAR(report.at("measured_fpr"), estimated, 0.0036);
+}
+
+// One in a hundred strangers is taken for a key, all six are not.
+TEST_F(Verify, FailsWhenTheSnapshotIsOfOtherKeys) {
+  EXPECT_THAT(refusal(65, {"verify", snapshot_, "--keys",
+                           write("more.txt", numbered_lines(10'000) + "猫\n犬\n鳥\n魚\n虫\n草\n")}),
+              AllOf(HasSubstr(snapshot_ + ": "),
+                    HasSubstr(" of 10,006 keys from " + path("more.txt") + " came back as absent")));
+}
+
+TEST_F(Verify, ReadsKeysFromStandardInputToo) {
+  EXPECT_THAT(said({"verify", snapshot_, "--keys", "-"}, "w0\nw1\n"), HasSubstr("none of 2 keys"));
+  EXPECT_THAT(said({"verify", snapshot_, "--keys", "-", "--allow-cr"}, "w0\r\nw1\r\n"),
+              HasSubstr("none of 2 keys"));
+  EXPECT_THAT(said({"verify", snapshot_, "--keys", "-", "-0"}, std::string("w0\0w1", 5)),
+              HasSubstr("none of 2 keys"));
+}
+
+TEST_F(Verify, RefusesListsWithoutKeysUnlessTheSetIsEmpty) {
+  const std::string nothing = write("nothing.txt", "\n");
+  EXPECT_THAT(said({"verify", build("empty", "", {"--min-keys", "0"}), "--keys", nothing}),
+              HasSubstr("none of 0 keys"));
+  EXPECT_EQ(refusal(65, {"verify", snapshot_, "--keys", nothing}), nothing + ": holds no keys");
+  EXPECT_EQ(refusal(65, {"verify", snapshot_, "--keys", path("tags.txt"), "--absent", nothing}),
+            nothing + ": holds no keys");
+}
+
+class VerifyKnownAbsentKeys : public Verify {
+ protected:
+  const std::string list_ = write("absent.txt", numbered_lines(5'000, "absent"));
+  const std::string with_ = build("with", numbered_lines(10'000), {"--known-absent", list_});
+  const Words verify_{"verify", with_, "--keys", path("with.txt")};
+};
+
+TEST_F(VerifyKnownAbsentKeys, FindsThemAllAbsent) {
+  const Words arguments = verify_ + Words{"--known-absent", list_};
+  EXPECT_THAT(said(arguments),
+              AllOf(HasSubstr("none of 10,000 keys"),
+                    ContainsRegex("\nknown absent +all 5,000 keys absent, or in the set\n")));
+  EXPECT_THAT(json(arguments), has({{"false_negatives", 0}, {"known_absent_keys", 5'000}}));
+  EXPECT_FALSE(json(verify_).contains("known_absent_keys"));
+}
+
+// About one in a hundred other keys comes back as maybe.
+TEST_F(VerifyKnownAbsentKeys, FailsForAListThatTheBuildDidNotHave) {
+  const std::string other = write("other.txt", numbered_lines(5'000, "other"));
+  EXPECT_THAT(
+      refusal(65, verify_ + Words{"--known-absent", other}),
+      AllOf(StartsWith(with_ + ": "), HasSubstr(" of 5,000 keys known to be absent from " + other),
+            EndsWith("came back as maybe: the snapshot was not built with this list as --known-absent")));
+  EXPECT_NE(refusal(65, {"verify", snapshot_, "--keys", path("tags.txt"), "--known-absent", list_}), "");
+}
+
+TEST_F(VerifyKnownAbsentKeys, FindsNoFaultWithKeysInBothListsAndReadsStandardInputToo) {
+  EXPECT_THAT(
+      said(verify_ + Words{"--known-absent", "-"}, numbered_lines(10'000) + numbered_lines(5'000, "absent")),
+      HasSubstr("all 15,000 keys absent, or in the set"));
+}
+
+// What was published before goes on answering.
+class BadSnapshot : public KeysieveProgram {
+ protected:
+  BadSnapshot() {
+    publish(build("old", numbered_lines(100) + "old\n"));
+    push(path("old.ks"));
+    build("new", numbered_lines(100) + "new\n", {"--like", path("old.ks")});
+    bytes_ = read(path("new.ks"));
+  }
+
+  void expect_refused(const std::string& bytes, const std::string& reason) {
+    const std::string bad = write("bad.ks", bytes);
+    const auto names_the_reason = AllOf(StartsWith(bad + ": "), HasSubstr(reason));
+    const std::vector<Words> calls{
+        {"inspect", bad},
+        {"verify", bad, "--keys", path("new.txt")},
+        {"push", bad, store()},
+        {"publish", bad},
+    };
+    for (const Words& call : calls) EXPECT_THAT(refusal(65, call), names_the_reason) << call[0];
+    EXPECT_THAT(refusal(2, {"query", "--file", bad, "tags", "new"}), names_the_reason);
+    EXPECT_EQ(answer("old"), "maybe");
+    EXPECT_EQ(answer("new"), "absent");
+    EXPECT_THAT(status_of_set(), has({{"publication", 1}}));
+    EXPECT_THAT(pull(), has({{"generation", 1}}));
+    EXPECT_EQ(read(path("pulled.ks")), read(path("old.ks")));
+  }
+
+  // The bytes with another header, whose checksum is right.
+  template <typename Change>
+  [[nodiscard]] std::string with_header(Change change) const {
+    SnapshotHeader header;
+    std::memcpy(&header, bytes_.data(), sizeof header);
+    change(header);
+    header.header_checksum = header_checksum(header);
+    std::string changed = bytes_;
+    std::memcpy(changed.data(), &header, sizeof header);
+    return changed;
+  }
+
+  std::string bytes_;
+};
+
+TEST_F(BadSnapshot, IsRefusedWhenTheFileIsNoneOrCutShort) {
+  expect_refused("", "is not a whole snapshot: 0 bytes");
+  expect_refused(numbered_lines(2000), "no magic KEYSIEVE");
+  expect_refused(bytes_.substr(0, 4096), "is cut short");
+  expect_refused(bytes_ + '\0', "is too long");
+  EXPECT_THAT(
+      refusal(65, {"build", "--set", "tags", "--like", path("new.txt"), path("new.txt"), "-o", "x.ks"}),
+      StartsWith(path("new.txt") + ": is not a whole snapshot"));
+}
+
+TEST_F(BadSnapshot, IsRefusedWhenItsLastByteHasChanged) {
+  std::string changed = bytes_;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  expect_refused(changed, "shards are damaged");
+}
+
+TEST_F(BadSnapshot, IsRefusedWhenItsHeaderIsOfAnotherVersionOrHostile) {
+  expect_refused(with_header([](SnapshotHeader& header) { ++header.format; }),
+                 "has snapshot format 2, this version reads 1: damaged, or written by a newer version");
+  expect_refused(with_header([](SnapshotHeader& header) { header.kind = 200; }),
+                 "filter kind 200 is not known to this version");
+  const auto leave_the_folder = [](SnapshotHeader& header) {
+    header.set_name.fill('\0');
+    header.set_name[0] = header.set_name[1] = '.';
+  };
+  expect_refused(with_header(leave_the_folder), "set name in the header is not valid");
+}
+
+}  // namespace
+}  // namespace keysieve::test
