@@ -36,7 +36,7 @@ class SnapshotView {
   // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
-  [[nodiscard]] bool is_map() const noexcept { return header_->value_bits != 0; }
+  [[nodiscard]] bool is_map() const noexcept { return array_.params.value_bits != 0; }
   // Of a map that says which sets a key is in: the names of the sets, in ascending order, and which of them
   // the keys with a value are in (bit i: member i; 0: none). `index`: below the header's member_count.
   [[nodiscard]] std::string_view member(std::uint32_t index) const noexcept;
