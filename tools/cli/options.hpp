@@ -87,6 +87,7 @@ CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key
 struct GuardOptions {
   std::uint64_t min_keys = 1;
   double max_shrink = kDefaultMaxShrink;
+  double max_changed = kDefaultMaxChanged;
   bool allow_shrink = false;
   std::optional<double> max_fpr;
   std::string required_keys_path;

@@ -35,6 +35,8 @@ struct LivePublication {
   std::optional<std::uint64_t> known_absent{};  // keys; nothing: its shards have no second level
   std::uint8_t value_bits = 0;                  // of each key's value; 0: it is no map
   std::vector<std::string> members{};           // sets, if the map says which of them a key is in
+  std::vector<SampledValue> value_sample{};
+  HashSeed seed{};
   std::uint64_t bytes = 0;
   double target_fpr = 0;
   double estimated_fpr = 0;  // of the snapshot alone

@@ -249,6 +249,8 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.checksum_table = layout_.checksum_table;
   header.stretch_digests = layout_.stretch_digests;
   header.members = layout_.members;
+  if (settings_.map.values != nullptr && settings_.map.members == nullptr)
+    settings_.map.values->take_sample(header);
   if (const MapMembers* members = settings_.map.members) {
     header.member_count = static_cast<std::uint32_t>(members->names.size());
     header.combination_count = static_cast<std::uint32_t>(members->combinations.size());

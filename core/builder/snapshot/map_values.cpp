@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "core/worker/snapshot/layout.hpp"
-
 namespace keysieve {
 
 void MapValues::sort() {
@@ -60,6 +58,17 @@ std::uint8_t MapValues::value_bits() const noexcept {
   std::uint64_t all = 1;
   for (const Entry& entry : entries_) all |= entry.value;
   return static_cast<std::uint8_t>(std::bit_width(all));
+}
+
+void MapValues::take_sample(SnapshotHeader& header) const {
+  constexpr std::uint64_t kStretch = UINT64_MAX / kValueSample + 1;
+  std::uint32_t& count = header.sampled_count;
+  for (const Entry& entry : entries_) {
+    if (count != 0 && entry.hash.word / kStretch == header.sampled_hashes[count - 1].word / kStretch)
+      continue;
+    header.sampled_hashes[count] = entry.hash;
+    header.sampled_values[count++] = static_cast<std::uint32_t>(entry.value);
+  }
 }
 
 std::uint64_t MapMembers::table_bytes() const noexcept {

@@ -10,6 +10,7 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/hash/key_hash.hpp"
+#include "core/worker/snapshot/layout.hpp"
 
 namespace keysieve {
 
@@ -38,6 +39,9 @@ class MapValues {
 
   // Bits that the largest value needs, at least 1.
   [[nodiscard]] std::uint8_t value_bits() const noexcept;
+
+  // Those of the least hash in each of kValueSample stretches of hashes. Requires finish_values().
+  void take_sample(SnapshotHeader& header) const;
 
   // The values of some keys, all of which were added; `hashes` in ascending order.
   void copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>& values) const;

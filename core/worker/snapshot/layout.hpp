@@ -28,6 +28,7 @@ inline constexpr std::uint8_t kHashIdXxh3 = 1;
 inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
 inline constexpr std::size_t kKnownAbsentSample = 64;
+inline constexpr std::size_t kValueSample = 64;
 
 using BuildId = std::array<std::uint8_t, 16>;
 
@@ -80,7 +81,11 @@ struct SnapshotHeader {
   TableSpan members;
   std::uint32_t member_count;
   std::uint32_t combination_count;
-  std::array<std::uint8_t, 3048> reserved;
+  // Of any other map: some of its keys, the first of each 64th of all hashes, and their values.
+  std::array<KeyHash, kValueSample> sampled_hashes;
+  std::array<std::uint32_t, kValueSample> sampled_values;
+  std::uint32_t sampled_count;
+  std::array<std::uint8_t, 2276> reserved;
   Signature signature;            // of all header bytes before it
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 
@@ -122,7 +127,10 @@ static_assert(offsetof(SnapshotHeader, stretch_digests) == 872);
 static_assert(offsetof(SnapshotHeader, tables_digest) == 888);
 static_assert(offsetof(SnapshotHeader, public_key) == 920);
 static_assert(offsetof(SnapshotHeader, members) == 952);
-static_assert(offsetof(SnapshotHeader, reserved) == 976);
+static_assert(offsetof(SnapshotHeader, sampled_hashes) == 976);
+static_assert(offsetof(SnapshotHeader, sampled_values) == 1488);
+static_assert(offsetof(SnapshotHeader, sampled_count) == 1744);
+static_assert(offsetof(SnapshotHeader, reserved) == 1748);
 static_assert(offsetof(SnapshotHeader, signature) == 4024);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 

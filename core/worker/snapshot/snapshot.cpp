@@ -169,6 +169,9 @@ class Decoder {
         (header_->member_count != 0 && bits == 0)) {
       fail("has a table of members that no value leads to");
     }
+    const bool has_sample = bits != 0 && header_->member_count == 0;
+    if (header_->sampled_count > (has_sample ? kValueSample : 0))
+      fail("has a sample of more values than there can be");
   }
 
   // A value may be any number of value_bits, also one without a combination: then it is of no set.
@@ -247,6 +250,14 @@ std::uint64_t SnapshotView::members_of(MapAnswer value) const noexcept {
   if (value >= header_->combination_count) return 0;
   const std::uint64_t names = std::uint64_t{header_->member_count} * kMaxSetNameBytes;
   return load<std::uint64_t>(bytes_.data() + header_->members.offset + names + value * sizeof(std::uint64_t));
+}
+
+std::vector<SampledValue> SnapshotView::value_sample() const {
+  std::vector<SampledValue> sample;
+  for (std::uint32_t i = 0; i < header_->sampled_count; ++i) {
+    sample.push_back({header_->sampled_hashes[i], header_->sampled_values[i]});
+  }
+  return sample;
 }
 
 double SnapshotView::bits_per_key() const noexcept {

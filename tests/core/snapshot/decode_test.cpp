@@ -210,6 +210,7 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"MembersTooMany", [](H& h) { h.member_count = 65; }, kData, "more members or combinations"},
     {"CombinationsTooMany", [](H& h) { h.combination_count = 65'536; }, kData,
      "more members or combinations"},
+    {"SampleOfValuesInASet", [](H& h) { h.sampled_count = 1; }, kData, "sample of more values"},
     {"MembersNowhere",
      [](H& h) {
        h.members = {4'112, 72};

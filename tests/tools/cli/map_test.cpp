@@ -138,11 +138,30 @@ TEST_F(Map, WouldNotReplaceItsLists) {
 TEST_F(Map, GoesThroughAStoreAndKeepsItsShards) {
   const std::string first = built({"--values", values(numbered_values(5'000)), "--like", store()});
   push(first);
-  const std::string second = built({"--values", values(numbered_values(5'000, 3)), "--like", store()});
-  EXPECT_EQ(said({"push", second, store()}).find("changed"), std::string::npos);
+  const Words lifted{"--max-changed", "100%"};
+  const std::string second =
+      built(Words{"--values", values(numbered_values(5'000, 3)), "--like", store()} + lifted);
+  EXPECT_EQ(keysieve(Words{"push", second, store()} + lifted).errors, "");
   EXPECT_EQ(inspect(second).at("shard_count"), inspect(first).at("shard_count"));
   static_cast<void>(pull(store(), "tiers"));
   EXPECT_EQ(value(path("pulled.ks"), "sku-0"), "3");
+}
+
+TEST_F(Map, IsRefusedWhenMostValuesHaveChanged) {
+  push(built({"--values", values(numbered_values(5'000)), "--like", store()}));
+  const Words changed{"--values", values(numbered_values(5'000, 1)), "--like", store()};
+  expect_refused(65, changed, "has another value for 99.9 % of a sample of its keys, more than 50.0 %");
+  const std::string map = built(changed + Words{"--max-changed", "100%"});
+  EXPECT_THAT(refusal(65, {"push", map, store()}), HasSubstr("--max-changed sets that limit"));
+  run({"push", map, store(), "--max-changed", "100%"});
+}
+
+TEST_F(Map, MayChangeSomeValuesAndLoseKeys) {
+  push(built({"--values", values(numbered_values(5'000)), "--like", store()}));
+  const std::string some = numbered_values(2'000, 1) + "new\t7\n";
+  std::string rest = numbered_values(5'000);
+  rest.erase(0, rest.find("sku-2000\t"));
+  push(built({"--values", values(some + rest), "--like", store()}));
 }
 
 TEST_F(Map, WarnsWhenItsValuesNeedMoreBits) {
