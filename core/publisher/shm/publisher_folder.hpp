@@ -30,8 +30,9 @@ class PublisherFolder : public SetFolder {
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
-  // Takes the set's lock, until the file is closed. Throws Locked if another process has it (`at_work` says
-  // in the message who), or if the file was removed or replaced meanwhile; CannotCreate, Permission.
+  // Takes the set's lock, which ends when the descriptor is closed. Throws Locked if another process has it
+  // (`at_work` says in the message who), or if the file was removed or replaced meanwhile; CannotCreate,
+  // Permission.
   [[nodiscard]] FileDescriptor take_lock(const std::string& at_work) const;
   // Throws Locked if another process may have the lock as well, because the file was removed or replaced.
   void check_lock(const FileDescriptor& lock) const;
