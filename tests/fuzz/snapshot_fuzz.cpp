@@ -12,6 +12,7 @@
 #include "tests/support/hash_key.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tools/signatures/signing_key.hpp"
+#include "tools/signatures/sodium.hpp"
 #include "tools/signatures/verify.hpp"
 
 namespace keysieve {

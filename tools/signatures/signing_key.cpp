@@ -12,6 +12,7 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
 namespace {
@@ -115,17 +116,6 @@ Signature SigningKey::sign(Bytes bytes) const {
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   ::crypto_sign_detached(signature.data(), nullptr, data, bytes.size(), secret_.data());
   return signature;
-}
-
-void start_sodium() {
-  if (::sodium_init() < 0) throw Error(ErrorKind::MissingInput, "libsodium cannot be started");
-}
-
-Digest digest_of(Bytes bytes) noexcept {
-  Digest digest;
-  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  ::crypto_generichash(digest.data(), digest.size(), data, bytes.size(), nullptr, 0);
-  return digest;
 }
 
 }  // namespace keysieve

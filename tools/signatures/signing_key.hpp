@@ -38,11 +38,4 @@ class SigningKey final : public Signer {
   PublicKey public_key_{};
 };
 
-// Starts libsodium, which must be done before it is used. May be called any number of times, by any thread.
-// Throws MissingInput if the system has no randomness.
-void start_sodium();
-
-// BLAKE2b-256. Needs no start.
-Digest digest_of(Bytes bytes) noexcept;
-
 }  // namespace keysieve

@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "core/worker/base/error.hpp"
-#include "tools/signatures/signing_key.hpp"
+#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
 namespace {

@@ -133,8 +133,9 @@ Bytes LogFrameReader::at(std::uint64_t offset, std::size_t bytes) {
     buffer_.resize(std::max(bytes, kReadBytes));
     buffer_offset_ = offset;
     const auto size = read_up_to(file_, offset, buffer_);
-    if (!size) throw_store_error(path_, errno);
-    buffer_.resize(*size);
+    const int failure = errno;
+    buffer_.resize(size.value_or(0));
+    if (!size) throw_store_error(path_, failure);
   }
   const Bytes known = Bytes(buffer_).subspan(offset - buffer_offset_);
   return known.first(std::min(bytes, known.size()));

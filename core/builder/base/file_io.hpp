@@ -1,4 +1,5 @@
-// Reads and writes whole files and stretches of them. `path` is for messages.
+// Reads and writes whole files and stretches of them, and says whether they need syncing. `path` is for
+// messages.
 #pragma once
 
 #include <optional>

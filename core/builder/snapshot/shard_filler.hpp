@@ -115,7 +115,7 @@ class ShardFiller {
   [[nodiscard]] Bytes front(const SnapshotHeader& header);
 
  private:
-  // Of the filters without their second levels.
+  // The parameters of the filters alone, without their second levels.
   [[nodiscard]] FilterParams filter_params() const noexcept {
     return {.shard_bytes = geometry_.params.shard_bytes,
             .hash_count = geometry_.params.hash_count,

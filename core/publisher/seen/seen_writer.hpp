@@ -23,7 +23,8 @@ struct OpenFilter {
   Segment segment{};
   SeenFilter filter{};
 
-  // For each word, how many of its tags the store has. Of the loader alone, though workers could write there.
+  // For each word, how many of its tags the store has. Only the loader uses this, though workers could write
+  // there.
   [[nodiscard]] std::span<std::uint8_t> sent() const noexcept {
     return {reinterpret_cast<std::uint8_t*>(segment.bytes().data()) + plan.bytes(), plan.size.words};
   }
@@ -50,22 +51,22 @@ class SeenWriter {
   // Replaces the page by one without filters: workers answer as `on_unavailable` says until show(). The seed
   // must not be zero. Throws CannotCreate, Permission, Locked; then the set is as it was.
   void create(const HashSeed& seed, OnUnavailable on_unavailable);
-  // Makes the page of `old` anew, to which the path does not lead any more (`old` must be unlocked). Workers
-  // move to it with all that they have added. Throws as create(); then `old` is as it was.
+  // Writes a new page in place of that of `old`, to which the path no longer leads. `old` must be unlocked.
+  // Workers move to it with all that they have added. Throws as create(); then `old` is as it was.
   void take_over(SeenWriter& old);
-  // Lets go of the file `lock`, which may be that of the writer that takes over. The page stays locked.
+  // Releases the file `lock`, which the writer that takes over may need. The page stays locked.
   void unlock() noexcept { lock_ = {}; }
   // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
   // call new, those with the page that follows would call new again.
   void clear() noexcept;
-  // Removes the set with its memory: workers drop it at their next request. Last of all: the object is of no
-  // more use. Throws CannotCreate, Permission, also if somebody else has put files into the folder.
+  // Removes the set with its memory: workers drop it at their next request. Nothing may be called afterwards.
+  // Throws CannotCreate, Permission, also if there are foreign files in the folder.
   void remove();
 
   // The functions below need a page.
 
-  // False: the path leads to another file or to none, after a rename, a mount, or when somebody has removed
-  // it. Throws MissingInput, Permission if it cannot find out.
+  // False: the path leads to another file or to none, because of a rename, a mount or a removal. Throws
+  // MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_in_place() const;
 
   // Mapped until the object ends, or a function above has made another page.
@@ -84,7 +85,7 @@ class SeenWriter {
   }
   // nullptr if there is none.
   [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
-  // Of the filters that adopt() found without memory.
+  // The filters whose memory adopt() did not find.
   [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
   // How many loaders, one after the other, have died while they took memory: the kernel kills the process
   // that exceeds a limit.

@@ -44,7 +44,11 @@ struct PageBypass {
   // kBypassOver switches it off.
   void switch_to(UnixSeconds end) const noexcept {
     until.store(end);
-    end == kBypassOver ? word.fetch_and(~bit) : word.fetch_or(bit);
+    if (end == kBypassOver) {
+      word.fetch_and(~bit);
+    } else {
+      word.fetch_or(bit);
+    }
   }
   void clear_if_over(UnixSeconds now) const noexcept {
     const UnixSeconds end = until.load();

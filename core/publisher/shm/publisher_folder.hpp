@@ -19,8 +19,8 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 // to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
 std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
 
-// File names have no slash. Any thread; the caller holds the set's lock, so that no
-// other process creates or renames files meanwhile.
+// File names have no slash. Any thread. The caller takes the set's lock before it calls any other function,
+// so that no other process creates or renames files meanwhile.
 class PublisherFolder : public SetFolder {
  public:
   // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
@@ -30,11 +30,13 @@ class PublisherFolder : public SetFolder {
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
-  // Takes the set's lock, until the file is closed. Throws Locked: another process, `at_work`, has it, or the
-  // file was removed or replaced meanwhile; CannotCreate, Permission.
+  // Takes the set's lock, which ends when the descriptor is closed. Throws Locked if another process has it
+  // (`at_work` says in the message who), or if the file was removed or replaced meanwhile; CannotCreate,
+  // Permission.
   [[nodiscard]] FileDescriptor take_lock(const std::string& at_work) const;
   // Throws Locked if another process may have the lock as well, because the file was removed or replaced.
   void check_lock(const FileDescriptor& lock) const;
+
   // Creates a file that must not exist, with exactly this mode and the folder's group; open for reading and
   // writing. Throws CannotCreate (it exists, or there is no room), Permission; both name the file.
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;

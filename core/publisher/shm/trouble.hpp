@@ -29,15 +29,10 @@ enum class Trouble : std::uint8_t {
   SeenLost = 14,         // memory of a seen set was gone, and keys with it
 };
 
-inline constexpr std::array kTroubleNames{
-    std::string_view("none"),           std::string_view("not_asked"),
-    std::string_view("not_pushed"),     std::string_view("unavailable"),
-    std::string_view("login"),          std::string_view("refused"),
-    std::string_view("cannot_publish"), std::string_view("adds_in_memory"),
-    std::string_view("not_cached"),     std::string_view("seen_missing"),
-    std::string_view("seen_overdue"),   std::string_view("seen_not_saved"),
-    std::string_view("seen_full"),      std::string_view("not_configured"),
-    std::string_view("seen_lost")};
+inline constexpr auto kTroubleNames = std::to_array<std::string_view>(
+    {"none", "not_asked", "not_pushed", "unavailable", "login", "refused", "cannot_publish", "adds_in_memory",
+     "not_cached", "seen_missing", "seen_overdue", "seen_not_saved", "seen_full", "not_configured",
+     "seen_lost"});
 static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::SeenLost) + 1);
 
 constexpr std::string_view to_string(Trouble trouble) noexcept {

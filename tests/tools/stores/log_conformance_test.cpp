@@ -53,6 +53,12 @@ TEST_P(LogConformance, TakesPositionsFromTheClock) {
   EXPECT_LE(milliseconds_of(position), after);
 }
 
+TEST_P(LogConformance, KeepsEntriesAfterItWasClosed) {
+  const LogPosition last = append(*open(), {"a"});
+  EXPECT_EQ(open()->end_of(kLog), last);
+  EXPECT_THAT(keys_in(*open()), ElementsAre("a"));
+}
+
 TEST_P(LogConformance, ReadsOnBehindAPosition) {
   const auto store = open();
   const LogPosition first = append(*store, {"a", "b"});

@@ -17,6 +17,7 @@
 
 namespace keysieve {
 
+// What shared memory shows of a set, and what only the loader knows of it.
 struct LoadedSet : SetFacts {
   std::shared_ptr<const SetReport> loader;          // never nullptr
   std::shared_ptr<const ShardDistribution> shards;  // nullptr if nothing is published, or not asked for

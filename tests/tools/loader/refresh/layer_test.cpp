@@ -81,6 +81,18 @@ TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
   EXPECT_EQ(live().layer.shard_count, 1U);
 }
 
+TEST_F(SetRefresherLayer, IsEnlargedFromWhatWasReceivedWhenTheLogIsLost) {
+  go_live(first_keys(20000));
+  site_.add("tags", {100'000, 2000});
+  refresh();
+  std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
+  site_.add("tags", {200'000, 5000});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_GT(live().id.publication, 1U);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
+  EXPECT_TRUE(site_.knows("tags", {200'000, 5000}));
+}
+
 TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
   go_live(first_keys(20000));
   site_.add("tags", {100'000, 20000});

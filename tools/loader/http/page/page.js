@@ -290,6 +290,7 @@ function showTop(verdict, title, hostName, children) {
 // What leads to the element that has the keyboard's focus, in the page as it will be after the next refresh.
 function focused() {
   const element = document.activeElement;
+  if (element === null) return null;
   if (element.matches('main a')) return `main a[href="${CSS.escape(element.getAttribute('href'))}"]`;
   if (element.matches('summary')) return `[data-set="${CSS.escape(element.parentElement.dataset.set)}"] > summary`;
   return null;
