@@ -165,12 +165,7 @@ void SeenKeeper::check_memory(std::uint64_t bytes) const {
 
 // Memory is newer than the store.
 void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
-  if (!writer_) writer_ = new_writer();
-  if (writer_->adopt()) {
-    note_what_adopting_found(steady_now, now);
-  } else {
-    writer_->create(random_value<HashSeed>(), config_.on_unavailable);
-  }
+  if (!adopt(steady_now, now)) writer_->create(random_value<HashSeed>(), config_.on_unavailable);
   writer_->set_on_unavailable(config_.on_unavailable);
   // Also while it waits for the store.
   writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause));
@@ -189,6 +184,14 @@ void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
     spdlog::info("{}: begun, nothing is saved", config_.name);
   }
   is_open_ = true;
+}
+
+// False if nothing is there.
+bool SeenKeeper::adopt(SteadyTime steady_now, const Moment& now) {
+  if (!writer_) writer_ = new_writer();
+  if (!writer_->adopt()) return false;
+  note_what_adopting_found(steady_now, now);
+  return true;
 }
 
 void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& now) {
@@ -299,7 +302,11 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
 }
 
 void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
-  if (!is_open_ || store_ == nullptr) return;
+  if (store_ == nullptr) return;
+  if (!is_open_) {  // told to end before its first look; workers have added keys since its predecessor saved
+    with_report(clock_failure_, [&] { is_open_ = adopt(steady_now, now) && !writer_->filters().empty(); });
+  }
+  if (!is_open_) return;
   is_exchanging_ = true;
   with_report(store_failure_, [&] {
     store_->use(steady_now, [&](Store& store) {

@@ -62,6 +62,7 @@ class SeenKeeper {
   void check_memory(std::uint64_t bytes) const;
   void open(SteadyTime steady_now, const Moment& now);
   void open_from_store(SteadyTime steady_now, const Moment& now);
+  bool adopt(SteadyTime steady_now, const Moment& now);
   void note_what_adopting_found(SteadyTime steady_now, const Moment& now);
   void follow_folder();
   void follow_memory();

@@ -36,6 +36,18 @@ TEST_P(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   EXPECT_EQ(web1_.tap.entries_appended, 2U) << "what was restored is in the store";
 }
 
+// As in a reload that a shutdown follows at once.
+TEST_P(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverLooks) {
+  web1_.look(kNoon);
+  web1_.stop();
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  web1_.start();
+  web1_.save();
+  web1_.reboot_and_start();
+  web1_.look(kNoon + kMinute);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+}
+
 TEST_P(SeenExchangeTest, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
