@@ -18,7 +18,8 @@ final class SnapshotBytes extends SealedBytes
         'seeds_at' => [336, 8], 'seeds_bytes' => [344, 8], 'retrieval_bytes' => [352, 4], 'sample_count' => [356, 4],
         'sample' => [360, 512], 'digests_at' => [872, 8], 'digests_bytes' => [880, 8], 'tables_digest' => [888, 32], 'public_key' => [920, 32],
         'members_at' => [952, 8], 'members_bytes' => [960, 8], 'member_count' => [968, 4], 'combination_count' => [972, 4],
-        'reserved' => [976, 3048], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
+        'sampled_hashes' => [976, 512], 'sampled_values' => [1488, 256], 'sampled_count' => [1744, 4],
+        'reserved' => [1748, 2276], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
     ];
     private const ENTRY = ['key_count' => [0, 2], 'seed' => [2, 1], 'width' => [3, 1], 'block_count' => [4, 2], 'shape' => [6, 2]];
     private const HEADER_BYTES = 4096;

@@ -31,7 +31,7 @@ namespace {
 struct Model {
   std::optional<Geometry> geometry;
   std::optional<HashSeed> seed;
-  std::optional<Measure> measure;
+  std::optional<Baseline> baseline;
   std::string description;  // for the report
   std::string warning{};    // if the set is not there
 };
@@ -48,7 +48,7 @@ Model model_in_file(const std::string& path, const std::string& set_name) {
                         "nothing",
                         path, held, set_name)};
   }
-  return {geometry_of(file.view()), file.view().seed(), measure_of(file.view()), path};
+  return {geometry_of(file.view()), file.view().seed(), baseline_of(file.view()), path};
 }
 
 // The store's seed, which may have been renewed since; that of the current generation only where the store
@@ -65,7 +65,7 @@ Model model_in_store(Store& store, const std::string& set_name) {
                         set_name, seed ? ": only its seed is taken" : " and no seed: one is drawn")};
   }
   const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
-  return {current_geometry(store, set_name), seed, measure_of(*pointer->current),
+  return {current_geometry(store, set_name), seed, baseline_of(*pointer->current),
           fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
 }
 
@@ -252,7 +252,7 @@ void build(const BuildOptions& options) {
   read_all_keys(options, builder, map);
   progress.announce(format_count_of(builder.keys_given(), "key"));
   Written written(options.output_path, builder);
-  check_guards(guards, *written.view, model.measure);
+  check_guards(guards, *written.view, model.baseline);
   const std::uint64_t counters_bytes = commit(options, builder, written);
 
   Report report;

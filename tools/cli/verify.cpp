@@ -129,6 +129,11 @@ Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, 
   });
 }
 
+std::string named_lists(const VerifyOptions& options) {
+  if (!options.map.members.empty()) return "--member";
+  return key_source(options.map.is_map() ? options.map.values_path : options.key_path);
+}
+
 void check_inputs(const VerifyOptions& options) {
   if (options.key_path.empty() != options.map.is_map()) {
     throw Error(ErrorKind::Usage, options.key_path.empty()
@@ -157,7 +162,7 @@ void verify(const VerifyOptions& options) {
                     key_source(options.key_path)));
   }
   const bool is_empty_set = file.view().header().key_count == 0;
-  if (present.keys() == 0 && !is_empty_set) throw Error(ErrorKind::Data, "the list holds no keys");
+  if (present.keys() == 0 && !is_empty_set) throw Error(ErrorKind::Data, named_lists(options) + ": holds no keys");
 
   Report report;
   report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);

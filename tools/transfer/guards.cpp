@@ -82,7 +82,7 @@ double default_max_fpr(double target_fpr) noexcept {
   return std::clamp(kDefaultFprSlack * target_fpr, kUnfeltFpr, 1.0);
 }
 
-std::optional<double> share_changed(const Measure& before, const SnapshotView& map) {
+std::optional<double> share_changed(const Baseline& before, const SnapshotView& map) {
   constexpr int kFewest = 8;
   if (!map.is_map() || before.seed != map.seed()) return std::nullopt;
   int compared = 0;
@@ -97,7 +97,7 @@ std::optional<double> share_changed(const Measure& before, const SnapshotView& m
   return static_cast<double>(changed) / compared;
 }
 
-void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Measure>& before) {
+void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before) {
   const std::string set = "set \"" + std::string(snapshot.set_name()) + "\" ";
   const SnapshotHeader& header = snapshot.header();
   check_key_count(guards, header.key_count, before ? std::optional(before->key_count) : std::nullopt, set);

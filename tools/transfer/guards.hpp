@@ -18,19 +18,19 @@ inline constexpr double kDefaultMaxShrink = 0.20;
 inline constexpr double kDefaultMaxChanged = 0.50;
 
 // What a snapshot is measured against: the generation before, or what is live.
-struct Measure {
+struct Baseline {
   std::uint64_t key_count = 0;
   HashSeed seed{};
   std::vector<SampledValue> values{};  // of a map
 };
 
-inline Measure measure_of(const SnapshotView& snapshot) {
+inline Baseline baseline_of(const SnapshotView& snapshot) {
   return {snapshot.header().key_count, snapshot.seed(), snapshot.value_sample()};
 }
 
 // Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer
 // than eight can be compared, or none because the keys are hashed with another seed.
-std::optional<double> share_changed(const Measure& before, const SnapshotView& map);
+std::optional<double> share_changed(const Baseline& before, const SnapshotView& map);
 
 // The share of keys that is gone; 0 if there are as many or more.
 double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept;
@@ -59,7 +59,7 @@ struct Guards {
 // Also checks that the known-absent keys in the snapshot's sample are absent. `before`: nothing if there is
 // none. Throws one of kRefusals; the message names the set, the guard, both
 // figures and where the guard is set.
-void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Measure>& before);
+void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{

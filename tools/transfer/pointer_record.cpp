@@ -254,12 +254,12 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 
 }  // namespace
 
-Measure measure_of(const SnapshotRecord& record) {
+Baseline baseline_of(const SnapshotRecord& record) {
   return {record.key_count, record.seed, record.value_sample};
 }
 
-std::optional<Measure> measure_before(const PointerRecord& record) {
-  return record.previous.empty() ? std::nullopt : std::optional(measure_of(record.previous.front()));
+std::optional<Baseline> baseline_before(const PointerRecord& record) {
+  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
 }
 
 std::string encode(const PointerRecord& record) {

@@ -79,9 +79,9 @@ struct PointerRecord {
 };
 
 // What snapshots are measured against if this generation is the one before.
-Measure measure_of(const SnapshotRecord& record);
+Baseline baseline_of(const SnapshotRecord& record);
 // The generation before the current one, for the guards; nothing if none is kept.
-std::optional<Measure> measure_before(const PointerRecord& record);
+std::optional<Baseline> baseline_before(const PointerRecord& record);
 
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws Data; Incompatible for another record format.

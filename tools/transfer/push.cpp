@@ -147,7 +147,7 @@ class Push {
                                              std::to_string(base_->generation) + " is not current any more");
     }
     check_guards(guards_, snapshot_,
-                 pointer.current ? std::optional(measure_of(*pointer.current)) : std::nullopt);
+                 pointer.current ? std::optional(baseline_of(*pointer.current)) : std::nullopt);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
         throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +

@@ -18,13 +18,14 @@ final class Header
     private const MOST_VALUE_BITS = 32;
     private const MOST_MEMBERS = 64;
     private const MOST_COMBINATIONS = 65535;
+    private const VALUE_SAMPLE = 64;
     private const STRETCH_BYTES = 65536;
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/x512/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
-        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/x3048/a64signature';
+        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/x768/VsampledCount/x2276/a64signature';
 
     private function __construct(
         public readonly string $setName,
@@ -216,6 +217,8 @@ final class Header
                 => 'has more members or combinations than there can be',
             ($this->memberCount !== 0) !== ($this->combinationCount !== 0) || ($this->memberCount !== 0 && $this->valueBits === 0)
                 => 'has a table of members that no value leads to',
+            $fields['sampledCount'] > ($this->valueBits !== 0 && $this->memberCount === 0 ? self::VALUE_SAMPLE : 0)
+                => 'has a sample of more values than there can be',
             !$this->isSigned && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
                 => 'has parts of a signature but no digests',
             array_intersect_key($fields, $this->spans()) != $this->spans()

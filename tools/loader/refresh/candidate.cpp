@@ -26,7 +26,7 @@ namespace {
 }  // namespace
 
 void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
-           const std::optional<Measure>& before) {
+           const std::optional<Baseline>& before) {
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   check_signature(view, config.public_keys, candidate.source);
   const SignedMoment moment{view.header().as_of, view.header().built_at};

@@ -13,13 +13,13 @@ namespace keysieve {
 
 struct Candidate {
   SnapshotRecord record;          // from the cache, with nothing but the generation
-  std::optional<Measure> before;  // the generation before, where the store keeps one
+  std::optional<Baseline> before;  // the generation before, where the store keeps one
   SnapshotBytes snapshot;
   bool is_cached;
   std::string source;  // for messages
 };
 
-inline Measure measure_of(const LivePublication& live) {
+inline Baseline baseline_of(const LivePublication& live) {
   return {live.key_count, live.seed, live.value_sample};
 }
 
@@ -32,6 +32,6 @@ struct NewestLive {
 // Checks signature, size and guards, and in a set with a public key that it does not go back behind `newest`
 // (nothing: it may). The guards measure it against `before`. Throws one of kRefusals.
 void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
-           const std::optional<Measure>& before);
+           const std::optional<Baseline>& before);
 
 }  // namespace keysieve

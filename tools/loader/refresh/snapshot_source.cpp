@@ -23,7 +23,7 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
     SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
     if (view.header().build_id != record.build_id) return std::nullopt;
-    return Candidate{record, measure_before(pointer), std::move(snapshot), true, cache_as_source()};
+    return Candidate{record, baseline_before(pointer), std::move(snapshot), true, cache_as_source()};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;
