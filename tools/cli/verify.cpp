@@ -162,7 +162,8 @@ void verify(const VerifyOptions& options) {
                     key_source(options.key_path)));
   }
   const bool is_empty_set = file.view().header().key_count == 0;
-  if (present.keys() == 0 && !is_empty_set) throw Error(ErrorKind::Data, named_lists(options) + ": holds no keys");
+  if (present.keys() == 0 && !is_empty_set)
+    throw Error(ErrorKind::Data, named_lists(options) + ": holds no keys");
 
   Report report;
   report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);

@@ -98,6 +98,7 @@ class Decoder {
       fail("tables are damaged: their checksum does not match (offset 4096 to " +
            std::to_string(layout.shards.offset) + ")");
     }
+    check_members(layout);
     const auto entries = shard_table(layout);
     std::uint64_t keys = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -106,7 +107,6 @@ class Decoder {
         fail("entry of shard " + std::to_string(i) + " cannot be: " + fault);
       }
     }
-    check_members(layout);
     if (keys != header_->key_count) {
       fail("shard table counts " + std::to_string(keys) + " keys, the header " +
            std::to_string(header_->key_count));

@@ -12,7 +12,7 @@
 namespace keysieve {
 
 struct Candidate {
-  SnapshotRecord record;          // from the cache, with nothing but the generation
+  SnapshotRecord record;           // from the cache, with nothing but the generation
   std::optional<Baseline> before;  // the generation before, where the store keeps one
   SnapshotBytes snapshot;
   bool is_cached;
