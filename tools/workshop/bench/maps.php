@@ -1,7 +1,7 @@
 <?php
 
 // The methods of tools/workshop/bench/maps, which starts the servers. Working directory: where sets, files and sockets are.
-//   maps.php list|fill|measure|table KEYS [METHOD]
+//   maps.php list|others|fill|measure|table|hot KEYS [METHOD]
 
 declare(strict_types=1);
 
@@ -11,6 +11,7 @@ use KeySieve\Map;
 use KeySieve\Set;
 
 const PAGES = 2_000;
+const HOT_CALLS = 100_000;
 
 function key_of(int $i): string
 {
@@ -189,6 +190,36 @@ function measure(string $name, Closure $make, int $count): array
     return [$name, (hrtime(true) - $begin) / PAGES, ...$bytes];
 }
 
+/** ns per call with one key, above an empty loop. */
+function measure_hot(): void
+{
+    $map = ready_map();
+    $set = new Set('keys');
+    $set->availability();
+    $unknown = fn (string $key): ?int => throw new RuntimeException('the map does not know');
+    echo "| hot key, ns per call | mayContain() of the ribbon set | get() |\n|---|---|---|\n";
+    foreach (['in the map' => key_of(7), 'absent' => '@none/none'] as $which => $key) {
+        $loops = [
+            function () use ($key): void {
+                for ($i = 0; $i < HOT_CALLS; ++$i) {
+                }
+            },
+            function () use ($set, $key): void {
+                for ($i = 0; $i < HOT_CALLS; ++$i) {
+                    $set->mayContain($key);
+                }
+            },
+            function () use ($map, $key, $unknown): void {
+                for ($i = 0; $i < HOT_CALLS; ++$i) {
+                    $map->get($key, $unknown);
+                }
+            },
+        ];
+        $medians = array_map(median(...), by_turns(51, $loops, fn (callable $loop): float => time_of($loop) / HOT_CALLS));
+        printf("| %s | %s | %s |\n", $which, three_digits($medians[1] - $medians[0]), three_digits($medians[2] - $medians[0]));
+    }
+}
+
 [, $what, $count] = $argv;
 $count = (int) $count;
 switch ($what) {
@@ -199,6 +230,14 @@ switch ($what) {
         break;
     case 'fill':
         fill($count);
+        break;
+    case 'others':
+        for ($i = $count; $i < $count + 1_000_000; ++$i) {
+            echo key_of($i), "\n";
+        }
+        break;
+    case 'hot':
+        measure_hot();
         break;
     case 'measure':
         $name = array_keys($methods)[(int) $argv[3]] ?? exit(3);
