@@ -101,9 +101,14 @@ KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Ter
   return maybe;
 }
 
+// A map of values and one of members are both right for a Map, until one of its methods is called.
+bool AttachedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
+  return terms.contents == Terms::Contents::Keys || attachment.snapshot().is_map();
+}
+
 SetState AttachedSet::state(const Terms& terms) noexcept {
-  const Attachment* attachment = terms.needs_values ? serving_map(terms) : serving(terms.key_profile);
-  return attachment != nullptr ? SetState::Ready : why_not_ready();
+  const Attachment* attachment = serving(terms.key_profile);
+  return attachment != nullptr && fits(*attachment, terms) ? SetState::Ready : why_not_ready();
 }
 
 // Logs at once, so that calls in between need not look whether anything has changed, and a process that
@@ -165,7 +170,9 @@ std::string AttachedSet::reason() const {
 
 std::string AttachedSet::mismatch_text(const Terms& terms) const {
   if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile)) {
-    return "built without values";
+    if (!reader_.attachment()->snapshot().is_map()) return "built without values";
+    return terms.contents == Terms::Contents::Members ? "built without members, and setsOf() needs them"
+                                                      : "built with members, which setsOf() names";
   }
   return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
          "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
@@ -175,7 +182,7 @@ std::string AttachedSet::trouble(const Terms& terms) const {
   const Attachment* attachment = reader_.attachment();
   const bool has_mismatch = reader_.availability() == Availability::Ready &&
                             ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
-                             (terms.needs_values && !attachment->snapshot().is_map()));
+                             !fits(*attachment, terms));
   return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
 }
 
@@ -200,7 +207,7 @@ void AttachedSet::log_change() noexcept {
 void AttachedSet::log_mismatch(const Terms& terms) {
   if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
   write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                  (terms.needs_values ? "is unknown" : "answers maybe"));
+                  (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown"));
 }
 
 }  // namespace keysieve

@@ -24,9 +24,12 @@ struct AnswerCounts {
 struct Terms {
   enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
 
+  // What is asked for. Members: the names of sets.
+  enum class Contents : std::uint8_t { Keys, Values, Members };
+
   const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
   OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
-  bool needs_values = false;  // a set that is no map is Incompatible
+  Contents contents = Contents::Keys;  // if the set has not these, it is Incompatible
 };
 
 // Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
@@ -60,8 +63,8 @@ class AttachedSet {
   // or nothing if an exception is pending (from coerce_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
-  // What a map says of one key by `ask(attachment)`; kUnknown while it is not Ready by terms that need
-  // values.
+  // What a map says of one key by `ask(attachment)`; kUnknown while it is not Ready, or has not the contents
+  // that `terms` ask for.
   template <typename Ask>
   MapAnswer find_by(Ask&& ask, const Terms& terms) noexcept {
     ++counts_.calls;
@@ -104,19 +107,25 @@ class AttachedSet {
 
   const Attachment* serving_map(const Terms& terms) noexcept {
     const Attachment* attachment = serving(terms.key_profile);
-    return EXPECTED(attachment != nullptr) && attachment->snapshot().is_map() ? attachment : nullptr;
+    return EXPECTED(attachment != nullptr) && has_contents(*attachment, terms.contents) ? attachment
+                                                                                        : nullptr;
   }
 
   // These functions are noexcept, because no C++ exception may cross into PHP. If memory runs out, the
   // process aborts, as it does in PHP's persistent allocator.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
+  static bool has_contents(const Attachment& attachment, Terms::Contents contents) noexcept {
+    const SnapshotHeader& header = attachment.snapshot().header();
+    return header.value_bits != 0 && (header.member_count != 0) == (contents == Terms::Contents::Members);
+  }
   [[nodiscard]] SetState why_not_ready() const noexcept;
   [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] const Attachment* ask_coerced(HashTable* keys, const Terms& terms, bool* answers);
   void log_change() noexcept;
+  static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
   // How the attached set is not what an object needs, while others may ask it.
   [[nodiscard]] bool is_mismatch(SetState state) const noexcept;
   void log_mismatch(const Terms& terms);

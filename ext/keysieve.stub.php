@@ -130,9 +130,10 @@ namespace KeySieve {
      * (`build --known-absent`) never get one.
      *
      * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the
-     * build. Then $ifUnknown is called, and its result is the answer. Ask your database there, or return a default. What it throws
-     * passes through. It is called for nothing else, and Map itself never throws UnavailableException, whatever
-     * keysieve.on_unavailable says.
+     * build, or looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is
+     * called, and its result is the answer. Ask your database there, or return a default. What it throws passes through. Map itself
+     * never throws UnavailableException, whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class:
+     * a closure, or `$this->method(...)`.
      *
      * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
      *
@@ -152,7 +153,7 @@ namespace KeySieve {
         public function __construct(string $name, ?string $keyProfile = null) {}
 
         /**
-         * The key's value; null if it has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
+         * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
          * $ifUnknown gets the key: an int as an int, a Key as its bytes.
          * Cost: one hash and one shard; no allocation, lock, clock or system call.
          *
@@ -181,7 +182,6 @@ namespace KeySieve {
          *
          * @phpstan-param callable(string|int): list<string> $ifUnknown
          * @phpstan-return list<string>
-         * @throws \Error if the map was built from values
          * @throws \TypeError if $ifUnknown returns anything but an array of strings
          */
         public function setsOf(string|int|Key $key, callable $ifUnknown): array {}

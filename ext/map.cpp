@@ -25,10 +25,7 @@ bool is_closure(const zval* value) noexcept {
 
 // On failure, `error` may be a text of PHP's memory that says why.
 [[gnu::cold]] bool check_callable_slowly(zval* value, char** error) {
-  if (!zend_is_callable_ex(value, nullptr, 0, nullptr, nullptr, error)) return false;
-  if (*error != nullptr) efree(*error);  // a deprecation, of which the call will tell
-  *error = nullptr;
-  return true;
+  return zend_is_callable_ex(value, nullptr, IS_CALLABLE_SUPPRESS_DEPRECATIONS, nullptr, nullptr, error);
 }
 
 bool check_callable(zval* value, char** error) {
@@ -242,7 +239,7 @@ ZEND_METHOD(KeySieve_Map, __construct) {
 
   keysieve::AskedSet* asked = keysieve::construct_asked(ZEND_THIS, name, key_profile);
   if (asked == nullptr) RETURN_THROWS();
-  asked->terms.needs_values = true;
+  asked->terms.contents = keysieve::Terms::Contents::Values;
 }
 
 ZEND_METHOD(KeySieve_Map, get) {
@@ -290,18 +287,15 @@ ZEND_METHOD(KeySieve_Map, setsOf) {
 
   keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
+  keysieve::Terms terms = asked->terms;
+  terms.contents = keysieve::Terms::Contents::Members;
   const keysieve::SnapshotView* map = nullptr;  // what has answered; valid until PHP code runs
   const keysieve::MapAnswer answer = asked->set->find_by(
       [key, &map](const keysieve::Attachment& attachment) noexcept {
         map = &attachment.snapshot();
         return keysieve::probe_map(attachment, key);
       },
-      asked->terms);
-  if (map != nullptr && map->header().member_count == 0) {
-    zend_throw_error(nullptr, "KeySieve\\Map::setsOf(): map \"%s\" was built without members",
-                     Z_STRVAL_P(OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0)));
-    RETURN_THROWS();
-  }
+      terms);
   if (map == nullptr || answer == keysieve::kUnknown) {
     keysieve::return_other_members(return_value, if_unknown, key);
   } else {

@@ -179,12 +179,16 @@ final class MapTest extends TestCase
         }
     }
 
-    public function testAMapOfValuesKnowsNoSets(): void
+    /** Somebody may publish the one under the name of the other. */
+    public function testAMapOfValuesDoesNotKnowSetsAndAMapOfSetsDoesNotKnowValues(): void
     {
-        foreach (['apple', 'foreign'] as $key) {
-            $ask = static fn () => (new Map('tiers'))->setsOf($key, self::notAsked(...));
-            self::assertThrows(\Error::class, 'KeySieve\Map::setsOf(): map "tiers" was built without members', $ask);
-        }
+        [$tiers, $words] = [new Map('tiers'), new Map('words')];
+        self::assertSame(['asked'], $tiers->setsOf('apple', static fn (): array => ['asked']));
+        self::assertSame(7, $words->get('apple', static fn (): int => 7));
+        self::assertSame(['pear' => 7], $words->getMany(['pear'], static fn (): array => ['pear' => 7]));
+        self::assertSame(Availability::Ready, $tiers->availability());
+        self::assertSame(Availability::Ready, $words->availability());
+        self::assertNull($words->info()->trouble);
     }
 
     public function testASetAnswersForAMap(): void

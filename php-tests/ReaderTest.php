@@ -103,7 +103,6 @@ final class ReaderTest extends TestCase
         yield 'one member more' => [968, pack('V', 3), 'tables are not where'];
         yield 'one combination more' => [972, pack('V', 4), 'tables are not where'];
         yield 'no member' => [968, pack('V', 0), 'has a table of members that no value leads to'];
-        yield 'no combination' => [972, pack('V', 0), 'has a table of members that no value leads to'];
         yield 'too many members' => [968, pack('V', 65), 'has more members or combinations than there can be'];
         yield 'too many combinations' => [972, pack('V', 0xffffffff), 'has more members or combinations than there can be'];
         yield 'a name that is none' => [-1, '-', 'name of member 0 is not valid'];

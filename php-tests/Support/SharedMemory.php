@@ -68,7 +68,7 @@ final class SharedMemory
         $list = self::directory() . "/$map.tsv";
         $lines = array_map(static fn (string|int $key, int $value): string => "$key\t$value\n", array_keys($values), $values);
         file_put_contents($list, implode('', $lines));
-        return self::buildOf($map, ['--values', $list, ...$options]);
+        return self::buildOf($map, ['--values', $list, '--allow-suspect-keys', ...$options]);
     }
 
     /**

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
+use KeySieve\Reader\Contents;
 use KeySieve\Reader\Keys;
 use KeySieve\Reader\NotSerializable;
 
@@ -16,9 +17,10 @@ use KeySieve\Reader\NotSerializable;
  * target's row has too. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys (`build --known-absent`) never
  * get one.
  *
- * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the build. Then
- * $ifUnknown is called, and its result is the answer. Ask your database there, or return a default. What it throws passes through. It is
- * called for nothing else, and Map itself never throws UnavailableException, whatever keysieve.on_unavailable says.
+ * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the build, or
+ * looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is called, and its result
+ * is the answer. Ask your database there, or return a default. What it throws passes through. Map itself never throws UnavailableException,
+ * whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class: a closure, or `$this->method(...)`.
  *
  * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
  */
@@ -42,7 +44,7 @@ final readonly class Map implements \Serializable
     }
 
     /**
-     * The key's value; null if it has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
+     * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
      * $ifUnknown gets the key: an int as an int, a Key as its bytes.
      *
      * @param string|int|Key $key
@@ -52,7 +54,7 @@ final readonly class Map implements \Serializable
     public function get(mixed $key, callable $ifUnknown): ?int
     {
         $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        $value = $this->attached()->find([$bytes], $this->keyProfile)[0][0];
+        $value = $this->attached()->find([$bytes], $this->keyProfile, Contents::Values)[0][0];
         if ($value !== AttachedSet::UNKNOWN) {
             return $value;
         }
@@ -76,7 +78,7 @@ final readonly class Map implements \Serializable
     {
         $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
         $values = [];
-        foreach ($this->attached()->find($keys, $this->keyProfile)[0] as $index => $value) {
+        foreach ($this->attached()->find($keys, $this->keyProfile, Contents::Values)[0] as $index => $value) {
             if ($value !== null) {
                 $values[$keys[$index]] = $value;
             }
@@ -106,16 +108,12 @@ final readonly class Map implements \Serializable
      * @param string|int|Key $key
      * @phpstan-param callable(string|int): list<string> $ifUnknown
      * @phpstan-return list<string>
-     * @throws \Error if the map was built from values
      * @throws \TypeError if $ifUnknown returns anything but an array of strings
      */
     public function setsOf(mixed $key, callable $ifUnknown): array
     {
         $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile);
-        if ($map !== null && $map->members() === []) {
-            throw new \Error(__METHOD__ . "(): map \"$this->name\" was built without members");
-        }
+        [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
         if ($value !== AttachedSet::UNKNOWN) {
             return $value === null ? [] : $map->membersOf($value);
         }
@@ -132,13 +130,13 @@ final readonly class Map implements \Serializable
     /** Incompatible also if the set is no map. */
     public function availability(): Availability
     {
-        return $this->attached()->availability($this->keyProfile, needsValues: true);
+        return $this->attached()->availability($this->keyProfile, Contents::Map);
     }
 
     /** As Set::info(). */
     public function info(): ?Info
     {
-        return $this->attached()->info($this->keyProfile, needsValues: true);
+        return $this->attached()->info($this->keyProfile, Contents::Map);
     }
 
     /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */

@@ -138,27 +138,23 @@ BuildResources resources_of(const BuildOptions& options) {
 
 // Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
 template <typename Add>
-KeysRead read_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
+void read_key_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
                    Add add) {
   ProgressLine progress("reading " + key_source(path));
   KeyFileFormat format = options.format;
+  format.has_columns = path == options.map.values_path;
   format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
-  return read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
-    const std::uint64_t given = add(thread, keys);
-    if (thread == 0) progress.show_keys(given);
-  });
-}
-
-// The same for a list in which each line is a key.
-template <typename Add>
-void read_key_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
-                   Add add) {
-  check_suspect_keys(path, read_list(options, path, builder, add), options.allow_suspect_keys);
+  const KeysRead read =
+      read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
+        const std::uint64_t given = add(thread, keys);
+        if (thread == 0) progress.show_keys(given);
+      });
+  check_suspect_keys(path, read, options.allow_suspect_keys);
 }
 
 void read_map(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
   if (!options.map.values_path.empty()) {
-    read_list(options, options.map.values_path, builder, [&](unsigned thread, auto lines) {
+    read_key_list(options, options.map.values_path, builder, [&](unsigned thread, auto lines) {
       map.add_lines(thread, lines, builder);
       return builder.keys_given();
     });

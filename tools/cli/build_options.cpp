@@ -15,10 +15,13 @@ namespace {
 
 // A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
 // snapshot, and are replaced or removed.
-void check_inputs_outlive(const BuildOptions& options) {
-  std::vector<std::string> inputs{options.key_path, options.map.values_path, options.known_absent_path,
-                                  options.guards.required_keys_path};
-  for (const MemberList& list : member_lists(options.map.members)) inputs.push_back(list.path);
+void check_inputs(const BuildOptions& options) {
+  std::vector<std::string> inputs = options.map.paths();
+  for (const std::string& path :
+       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
+    inputs.push_back(path);
+  }
+  check_standard_input(inputs);
   for (const std::string& input : inputs) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
@@ -158,11 +161,9 @@ void check_build_options(const BuildOptions& options) {
   }
   if (options.map.is_map() && options.memory_bytes) {
     throw Error(ErrorKind::Usage,
-                "--memory: a map is built in memory, of which it needs 24 bytes for each key given");
+                "--memory: a map is built in memory, of which it needs about 40 bytes for each key given");
   }
-  check_inputs_outlive(options);
-  if ((options.key_path == "-" || options.map.values_path == "-") && options.known_absent_path == "-")
-    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
+  check_inputs(options);
 }
 
 }  // namespace keysieve

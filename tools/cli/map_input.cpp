@@ -68,6 +68,12 @@ std::vector<MemberList> member_lists(const std::vector<std::string>& members) {
   return lists;
 }
 
+std::vector<std::string> MapOptions::paths() const {
+  std::vector<std::string> paths{values_path};
+  for (const MemberList& list : member_lists(members)) paths.push_back(list.path);
+  return paths;
+}
+
 MapInput::MapInput(const MapOptions& options, unsigned threads)
     : options_(options), lists_(member_lists(options.members)), values_(threads) {
   for (const MemberList& list : lists_) members_.names.push_back(list.name);
@@ -113,7 +119,7 @@ void MapInput::finish(const KeyFileFormat& format, const KeyHasher& hasher) {
 
 // Reads the list again, because only hashes are kept.
 std::string MapInput::key_with(KeyHash hash, const KeyFileFormat& format, const KeyHasher& hasher) const {
-  if (options_.values_path == "-") return "a key";
+  if (options_.values_path == "-") return "a key, which a list in a file would show,";
   std::string found = "a key";
   read_keys(options_.values_path, format, [&](std::string_view line) {
     const std::string_view key = parse_value_line(line, options_.value_column, options_.values_path).key;

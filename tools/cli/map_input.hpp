@@ -20,6 +20,8 @@ struct MapOptions {
   std::vector<std::string> members;  // NAME=FILE
 
   [[nodiscard]] bool is_map() const noexcept { return !values_path.empty() || !members.empty(); }
+  // Of all its lists. Throws as member_lists().
+  [[nodiscard]] std::vector<std::string> paths() const;
 };
 
 // --values, --value-column and --member.

@@ -93,6 +93,11 @@ void add_key_format(CLI::App* verb, KeyFileFormat& format) {
   verb->add_flag("--allow-cr", format.allow_cr, "Strip a CR at line ends, which is an error otherwise");
 }
 
+void check_standard_input(const std::vector<std::string>& paths) {
+  if (std::ranges::count(paths, "-") > 1)
+    throw Error(ErrorKind::Usage, "standard input can be one of the lists, not several");
+}
+
 void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
   verb->add_flag("--allow-suspect-keys", allow,
                  "Accept a list whose lines look like anything but keys: quoted, padded, a table, CSV, JSON, "

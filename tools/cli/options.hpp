@@ -72,6 +72,9 @@ void add_json(CLI::App* verb, bool& json);
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
 void add_key_format(CLI::App* verb, KeyFileFormat& format);
+// Throws Usage if more than one of these lists of keys is standard input.
+void check_standard_input(const std::vector<std::string>& paths);
+
 // --allow-suspect-keys, for verbs that put a list of keys into a set, and what it allows. Throws Data if the
 // list is probably wrong; prints a warning for less.
 void add_allow_suspect_keys(CLI::App* verb, bool& allow);

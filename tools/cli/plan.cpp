@@ -303,7 +303,7 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
              "Number of known-absent keys, to which the set answers absent without exception [0]")
       ->type_name("N");
   add_parsed(verb, "--values", options->largest_value, parse_count,
-             "For a map: the largest value of a key, 0 to 4294967295")
+             "For a map: the largest value of a key, a number from 0 to 4294967295")
       ->type_name("N");
   verb->add_option("--growth", options->request.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
@@ -313,7 +313,8 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
       ->type_name("SIZE");
   CLI::Option* removals =
       verb->add_flag("--removals", options->removals, "Keys are removed from the set as well as added to it")
-          ->excludes(verb->get_option("--known-absent"));
+          ->excludes(verb->get_option("--known-absent"))
+          ->excludes(verb->get_option("--values"));
   verb->add_flag("--static", options->is_static,
                  "The set does not change between builds: no key is added or removed")
       ->excludes(removals);

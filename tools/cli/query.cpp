@@ -59,6 +59,7 @@ Answer answer_of(const SnapshotView& map, MapAnswer found) {
   if (found == kUnknown) return {.may_contain = true, .word = "unknown"};
   if (map.header().member_count == 0)
     return {.may_contain = true, .word = std::to_string(found), .more = {{"value", found}}};
+  if (map.members_of(found) == 0) return maybe_or_absent(false);
   Answer answer{.may_contain = true, .word = "", .more = {{"sets", Json::array()}}};
   for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
     if ((map.members_of(found) >> i & 1) == 0) continue;

@@ -58,8 +58,8 @@ void add_values(Report& report, const SnapshotView& snapshot) {
     text += (i == 0 ? "" : ", ") + name;
     names.push_back(name);
   }
-  report.add("members", fmt::format("{} in {} combinations", text, format_count(header.combination_count)),
-             "members", names);
+  report.add("members", text + " in " + format_count_of(header.combination_count, "combination"), "members",
+             names);
 }
 
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/builder/partition/shard_order.hpp"
@@ -79,8 +80,15 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   return known;
 }
 
-// Every key of the lists of a map must have its value, or be of the sets whose lists it is in. Returns how
-// many keys there were.
+std::uint64_t member_bit(const SnapshotView& map, const std::string& name, const std::string& path) {
+  for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
+    if (map.member(i) == name) return std::uint64_t{1} << i;
+  }
+  throw Error(ErrorKind::Data, path + ": has no member " + name);
+}
+
+// Every key of the lists of a map must have its value, or be of just those named sets whose lists it is in.
+// Returns how many keys there were.
 std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
   std::uint64_t keys = 0;
   const auto check = [&](const std::string& path, std::string_view key, bool is_right, MapAnswer found) {
@@ -103,20 +111,29 @@ std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options
       progress.show_keys(keys);
     });
   }
+  std::uint64_t named = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> sets_of;  // by a key's hash
   for (const MemberList& list : member_lists(options.map.members)) {
-    std::uint64_t bit = 0;
-    for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
-      if (map.member(i) == list.name) bit = std::uint64_t{1} << i;
-    }
-    if (bit == 0) throw Error(ErrorKind::Data, options.path + ": has no member " + list.name);
+    const std::uint64_t bit = member_bit(map, list.name, options.path);
+    named |= bit;
     ProgressLine progress("asking for " + key_source(list.path));
     read_keys(list.path, options.format, [&](std::string_view key) {
       const KeyHash hash = map.hasher()(key);
       const MapAnswer found = map.find(hash);
       known.suspects.erase(hash.word);
       check(list.path, key, (map.members_of(found) & bit) != 0, found);
+      sets_of[hash.word] |= bit;
       progress.show_keys(keys);
     });
+  }
+  const auto too_many = std::ranges::count_if(sets_of, [&](const auto& key) {
+    return (map.members_of(map.find(KeyHash{key.first})) & named) != key.second;
+  });
+  if (too_many != 0) {
+    throw Error(
+        ErrorKind::Data,
+        fmt::format("{}: it has {} in more sets than the lists say: the map was not built from these lists",
+                    options.path, format_count_of(static_cast<std::uint64_t>(too_many), "key")));
   }
   return keys;
 }
@@ -140,10 +157,10 @@ void check_inputs(const VerifyOptions& options) {
                                       ? "which keys? Give --keys, or for a map --values or --member"
                                       : "--keys: --values and --member have the keys of a map");
   }
-  const std::array paths{options.key_path, options.map.values_path, options.absent_path,
-                         options.known_absent_path};
-  if (std::ranges::count(paths, "-") > 1)
-    throw Error(ErrorKind::Usage, "standard input can be one of the lists, not several");
+  std::vector<std::string> lists = options.map.paths();
+  for (const std::string& path : {options.key_path, options.absent_path, options.known_absent_path})
+    lists.push_back(path);
+  check_standard_input(lists);
 }
 
 void verify(const VerifyOptions& options) {

@@ -43,7 +43,8 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   };
   compare("kind", before.kind, now.kind);
   compare("value bits", std::to_string(before.value_bits), std::to_string(now.value_bits),
-          "values have as many bits as the largest one");
+          now.value_bits == 0 ? "it is no map any more, so KeySieve\\Map knows nothing"
+                              : "values have as many bits as the largest one");
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0) && before.value_bits == now.value_bits) {

@@ -46,10 +46,12 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// One shard in 3.5 million is filled by chance to more than five standard deviations above the mean: then the
-// keys that are added have no room. More than seven has none of the largest map: it could not be built.
+// By chance, one shard in 3.5 million holds more keys than five standard deviations above the mean: then the
+// keys that are added have no room. Above seven there is none in all but one of 20,000 maps of the most and
+// smallest shards, by the Poisson distribution of the keys: such a map could not be built.
 constexpr double kSigmasOfAdds = 5.0;
 constexpr double kSigmasOfValues = 7.0;
+constexpr double kSigmasOfGrownValues = 6.0;  // so that a map may grow a little in the shards that it has
 
 // The most keys per shard, on average, so that few shards have more than `capacity`.
 double keys_per_shard_within(double capacity, double sigmas) {
@@ -230,6 +232,10 @@ double theoretical_fpr(const Geometry& geometry, double keys) {
 
 bool give_room(Geometry& geometry, double keys, double known_absent) {
   std::uint32_t& bytes = geometry.params.retrieval_bytes;
+  if (geometry.params.value_bits != 0) {
+    const double capacity = geometry.kind->value_capacity(geometry.params);
+    if (keys / geometry.shard_count > keys_per_shard_within(capacity, kSigmasOfGrownValues)) return false;
+  }
   if (known_absent == 0.0) {
     bytes = 0;
     return true;

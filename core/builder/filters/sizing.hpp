@@ -62,7 +62,7 @@ std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept;
 
 // Gives the second levels room for that many keys and known-absent keys, of which a random share passes the
 // filters, or takes them away if there are none. Never makes them smaller otherwise. False if shards would be
-// too large.
+// too large, or if a map would be too full for its values.
 bool give_room(Geometry& geometry, double keys, double known_absent);
 
 }  // namespace keysieve

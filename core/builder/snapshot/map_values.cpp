@@ -4,16 +4,17 @@
 #include <bit>
 #include <cstring>
 
+#include "core/worker/base/error.hpp"
+
 namespace keysieve {
 
 void MapValues::sort() {
-  for (std::vector<Entry>& part : given_) {
-    if (entries_.empty()) {
-      entries_ = std::move(part);
-    } else {
-      entries_.insert(entries_.end(), part.begin(), part.end());
-    }
-    part = {};
+  std::size_t count = 0;
+  for (const Part& part : given_) count += part.entries.size();
+  entries_.reserve(count);
+  for (Part& part : given_) {
+    entries_.insert(entries_.end(), part.entries.begin(), part.entries.end());
+    part.entries = {};
   }
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return a.hash.word != b.hash.word ? a.hash.word < b.hash.word : a.value < b.value;
@@ -89,7 +90,8 @@ void MapValues::copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>
   auto at = std::lower_bound(entries_.begin(), entries_.end(), hashes.front(),
                              [](const Entry& entry, const KeyHash& hash) { return entry.hash < hash; });
   for (const KeyHash& hash : hashes) {
-    while (at->hash != hash) ++at;
+    while (at != entries_.end() && at->hash < hash) ++at;
+    if (at == entries_.end() || at->hash != hash) throw Error(ErrorKind::Usage, "a key has no value");
     values.push_back(static_cast<std::uint32_t>(at->value));
   }
 }

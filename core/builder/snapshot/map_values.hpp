@@ -1,5 +1,5 @@
-// The values of a map's keys while it is built, by the hash of each key, in memory: 16 bytes for each key
-// given. SnapshotBuilder takes them shard by shard.
+// The values of a map's keys while it is built, by the hash of each key, in memory: at most 32 bytes for each
+// key given. SnapshotBuilder takes them shard by shard.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,9 @@ class MapValues {
 
   // `value`: of the key with that hash; or, before finish_members(), the sets that it is in, as bits. Throws
   // std::bad_alloc.
-  void add(unsigned thread, KeyHash hash, std::uint64_t value) { given_[thread].push_back({hash, value}); }
+  void add(unsigned thread, KeyHash hash, std::uint64_t value) {
+    given_[thread].entries.push_back({hash, value});
+  }
 
   // A key that was given two values.
   struct Conflict {
@@ -43,7 +45,7 @@ class MapValues {
   // Those of the least hash in each of kValueSample stretches of hashes. Requires finish_values().
   void take_sample(SnapshotHeader& header) const;
 
-  // The values of some keys, all of which were added; `hashes` in ascending order.
+  // The values of some keys; `hashes` in ascending order. Throws Usage if one was not added.
   void copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>& values) const;
 
  private:
@@ -52,9 +54,13 @@ class MapValues {
     std::uint64_t value;
   };
 
+  struct alignas(64) Part {  // so that no two threads write to one cache line
+    std::vector<Entry> entries;
+  };
+
   void sort();
 
-  std::vector<std::vector<Entry>> given_;
+  std::vector<Part> given_;     // by thread
   std::vector<Entry> entries_;  // in order of their hashes
 };
 
@@ -68,7 +74,7 @@ struct MapMembers {
   void write_table(MutableBytes table) const noexcept;
 };
 
-// What makes a set a map; nothing of it for another set.
+// What makes a set a map; empty for a set that is none.
 struct MapContents {
   const MapValues* values = nullptr;
   const MapMembers* members = nullptr;

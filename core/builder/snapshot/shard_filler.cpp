@@ -149,9 +149,10 @@ void ShardFiller::build_filter(std::uint32_t index, std::span<const KeyHash> key
   std::vector<std::uint32_t> values;
   values_->copy(keys, values);
   if (geometry_.kind->build_map(filter, entry, filter_params(), keys, values)) return;
-  throw Error(ErrorKind::Data, "map " + set_name_ + ": shard " + std::to_string(index) +
-                                   " has no room for the values of its " + std::to_string(keys.size()) +
-                                   " keys");
+  throw Error(ErrorKind::Data,
+              "map " + set_name_ + ": shard " + std::to_string(index) +
+                  " has no room for the values of its " + std::to_string(keys.size()) +
+                  " keys, more than chance should give it: build it again with another seed");
 }
 
 void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHash> keys,

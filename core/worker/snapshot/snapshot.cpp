@@ -165,7 +165,7 @@ class Decoder {
     if (bits != 0 && !kind().can_have_values) fail(std::string(kind().name) + " cannot have values");
     if (header_->member_count > kMaxMembers || header_->combination_count > kMaxCombinations)
       fail("has more members or combinations than there can be");
-    if ((header_->member_count != 0) != (header_->combination_count != 0) ||
+    if ((header_->member_count == 0 && header_->combination_count != 0) ||
         (header_->member_count != 0 && bits == 0)) {
       fail("has a table of members that no value leads to");
     }

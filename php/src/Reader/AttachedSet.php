@@ -113,10 +113,10 @@ final class AttachedSet
      * @param array<string> $keys
      * @return array{array<?int>, ?Snapshot}
      */
-    public function find(array $keys, ?string $keyProfile): array
+    public function find(array $keys, ?string $keyProfile, Contents $contents): array
     {
         ++$this->calls;
-        $map = $this->serving($keyProfile, needsValues: true);
+        $map = $this->serving($keyProfile, $contents);
         if ($map !== null) {
             try {
                 $answers = self::findIn($map, $keys);
@@ -127,16 +127,16 @@ final class AttachedSet
                 $this->sayDamaged($damage, $map, static fn () => self::findIn($map, $keys));
             }
         }
-        $this->countUnavailable(count($keys), $keyProfile, needsValues: true);
+        $this->countUnavailable(count($keys), $keyProfile, $contents);
         return [array_map(static fn (): int => self::UNKNOWN, $keys), null];
     }
 
-    public function availability(?string $keyProfile, bool $needsValues = false): Availability
+    public function availability(?string $keyProfile, Contents $contents = Contents::Keys): Availability
     {
-        return $this->serving($keyProfile, $needsValues) !== null ? Availability::Ready : $this->whyNotReady();
+        return $this->serving($keyProfile, $contents) !== null ? Availability::Ready : $this->whyNotReady();
     }
 
-    public function info(?string $keyProfile, bool $needsValues = false): ?Info
+    public function info(?string $keyProfile, Contents $contents = Contents::Keys): ?Info
     {
         if (!Settings::isEnabled() || $this->source === null) {
             return null;
@@ -147,7 +147,7 @@ final class AttachedSet
             return null;
         }
         try {
-            return Info::of($publication, $this->trouble($keyProfile, $needsValues));
+            return Info::of($publication, $this->trouble($keyProfile, $contents));
         } catch (Failure $damage) {
             $this->sayDamaged($damage, $publication, static fn () => Info::of($publication, null));
             return null;
@@ -191,7 +191,7 @@ final class AttachedSet
     }
 
     /** What answers in this call; null unless the set is Ready. */
-    private function serving(?string $keyProfile, bool $needsValues = false): ?Publication
+    private function serving(?string $keyProfile, Contents $contents = Contents::Keys): ?Publication
     {
         if (!Settings::isEnabled()) {
             return null;
@@ -215,7 +215,7 @@ final class AttachedSet
             $this->logChange();
             $this->ready = $this->state() === Availability::Ready ? $this->source->publication() : null;
         }
-        return $this->mismatch($this->ready, $keyProfile, $needsValues) === null ? $this->ready : null;
+        return $this->mismatch($this->ready, $keyProfile, $contents) === null ? $this->ready : null;
     }
 
     private function state(): Availability
@@ -249,7 +249,7 @@ final class AttachedSet
      */
     private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
     {
-        $mismatch = $this->countUnavailable(count($keys), $keyProfile, needsValues: false);
+        $mismatch = $this->countUnavailable(count($keys), $keyProfile, Contents::Keys);
         $availability = $this->whyNotReady();
         $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
         if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
@@ -260,30 +260,32 @@ final class AttachedSet
     }
 
     /** Returns why the set, though it is Ready, is not what an object needs. */
-    private function countUnavailable(int $keys, ?string $keyProfile, bool $needsValues): ?string
+    private function countUnavailable(int $keys, ?string $keyProfile, Contents $contents): ?string
     {
         $this->unavailable += $keys;
-        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $needsValues) : null;
+        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $contents) : null;
         if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
             $this->loggedMismatches[$mismatch] = true;
-            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($needsValues ? 'is unknown' : 'answers maybe'));
+            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($contents === Contents::Keys ? 'answers maybe' : 'is unknown'));
         }
         return $mismatch;
     }
 
-    private function trouble(?string $keyProfile, bool $needsValues): ?string
+    private function trouble(?string $keyProfile, Contents $contents): ?string
     {
-        return $this->mismatch($this->ready, $keyProfile, $needsValues) ?? ($this->reason() === '' ? null : $this->reason());
+        return $this->mismatch($this->ready, $keyProfile, $contents) ?? ($this->reason() === '' ? null : $this->reason());
     }
 
     /** How what is attached differs from what an object needs. */
-    private function mismatch(?Publication $ready, ?string $keyProfile, bool $needsValues): ?string
+    private function mismatch(?Publication $ready, ?string $keyProfile, Contents $contents): ?string
     {
         $header = $ready?->snapshot()->header;
         return match (true) {
             $header === null => null,
             $keyProfile !== null && $header->keyProfile !== $keyProfile => "built with key profile \"$header->keyProfile\", not \"$keyProfile\"",
-            $needsValues && $header->valueBits === 0 => 'built without values',
+            $contents !== Contents::Keys && $header->valueBits === 0 => 'built without values',
+            $contents === Contents::Members && $header->memberCount === 0 => 'built without members, and setsOf() needs them',
+            $contents === Contents::Values && $header->memberCount !== 0 => 'built with members, which setsOf() names',
             default => null,
         };
     }

@@ -215,7 +215,7 @@ final class Header
             $this->valueBits !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
             $this->memberCount > self::MOST_MEMBERS || $this->combinationCount > self::MOST_COMBINATIONS
                 => 'has more members or combinations than there can be',
-            ($this->memberCount !== 0) !== ($this->combinationCount !== 0) || ($this->memberCount !== 0 && $this->valueBits === 0)
+            ($this->memberCount === 0 && $this->combinationCount !== 0) || ($this->memberCount !== 0 && $this->valueBits === 0)
                 => 'has a table of members that no value leads to',
             $fields['sampledCount'] > ($this->valueBits !== 0 && $this->memberCount === 0 ? self::VALUE_SAMPLE : 0)
                 => 'has a sample of more values than there can be',

@@ -76,6 +76,10 @@ TEST_F(Map, SaysInWhichSetsAKeyIs) {
   EXPECT_THAT(json({"query", "--file", map, "where", "w5"}).at("answers").at(0),
               has({{"sets", Json::array({"articles", "products"})}}));
   EXPECT_THAT(said(Words{"verify", map} + members), HasSubstr("none of 102 keys"));
+  const std::string fewer = write("fewer.txt", "shoe\n");
+  EXPECT_THAT(
+      refusal(65, {"verify", map, "--member", "articles=" + articles, "--member", "products=" + fewer}),
+      HasSubstr("it has 1 key in more sets than the lists say"));
   EXPECT_THAT(refusal(65, {"verify", map, "--member", "products=" + articles}),
               HasSubstr("\"w0\" has the value 0, and not as"));
 }
@@ -109,8 +113,11 @@ TEST_F(Map, RefusesWrongLinesAndShowsThem) {
        }) {
     expect_refused(65, {"--values", values(text)}, reason);
   }
-  expect_refused(65, {"--values", "-"}, "a key has the values 1 and 2", "pear\t1\npear\t2\n");
+  expect_refused(65, {"--values", "-"}, "standard input: a key, which a list in a file would show, has the values 1 and 2", "pear\t1\npear\t2\n");
   expect_refused(65, {"--values", values("")}, "holds no keys");
+  expect_refused(65, {"--values", values("\"a\"\t1\n\"b\"\t2\n")}, "lines are in quotes");
+  expect_refused(65, {"--values", values("a\r\t1\n")}, "lines begin or end with a space");
+  EXPECT_NE(built({"--values", values(" a\t1\n"), "--allow-suspect-keys"}), "");
 }
 
 TEST_F(Map, RefusesWhatCannotBe) {
@@ -124,6 +131,46 @@ TEST_F(Map, RefusesWhatCannotBe) {
   expect_refused(64, {"--member", keys}, "is not NAME=FILE");
   expect_refused(64, {"--member", "a=" + keys, "--member", "a=" + keys}, "the name a occurs twice");
   expect_refused(64, {"--member", "A=" + keys}, "set name");
+  expect_refused(64, {"--member", "a=-", "--member", "b=-"}, "standard input can be one of the lists");
+  expect_refused(64, {"--member", "a=-", "--known-absent", "-"}, "standard input can be one of the lists");
+  EXPECT_THAT(refusal(64, {"verify", list, "--member", "a=-", "--member", "b=-"}),
+              HasSubstr("standard input can be one of the lists"));
+  EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--values", "9", "--removals"}), HasSubstr("excludes"));
+}
+
+TEST_F(Map, MayBeEmpty) {
+  const std::string list = values("");
+  for (const Words& lists :
+       {Words{"--values", list}, Words{"--member", "a=" + list, "--member", "b=" + list}}) {
+    const std::string map = built(lists + Words{"--min-keys", "0"});
+    EXPECT_EQ(value(map, "a"), "absent");
+    EXPECT_EQ(inspect(map).at("key_count"), 0);
+  }
+}
+
+// Values of 32 bits fill the shards, which leaves their FPR far below the target.
+TEST_F(Map, TakesOtherShardsWhenItsOwnHaveNoRoomForMoreValues) {
+  const auto build = [this](int keys) {
+    return built({"--values", values(numbered_values(keys) + "last\t4294967295\n"), "--fpr", "0.3", "--like",
+                  store()});
+  };
+  const std::string first = build(50'000);
+  push(first);
+  const auto shards = inspect(first).at("shard_count");
+  EXPECT_EQ(inspect(build(50'200)).at("shard_count"), shards);
+  EXPECT_GT(inspect(build(60'000)).at("shard_count"), shards);
+}
+
+// At this rate a foreign key may get a value that no combination has.
+TEST_F(Map, SaysAbsentForAValueOfNoSet) {
+  const std::string a = write("a.txt", numbered_lines(20'000));
+  const std::string b = write("b.txt", numbered_lines(10'000));
+  const std::string c = write("c.txt", "w1\n");
+  const std::string map =
+      built({"--member", "a=" + a, "--member", "b=" + b, "--member", "c=" + c, "--fpr", "0.5"});
+  Words query{"query", "--file", map, "tiers"};
+  for (int i = 0; i < 200; ++i) query.push_back("foreign" + std::to_string(i));
+  EXPECT_THAT(said(query), ::testing::Not(::testing::ContainsRegex("(^|\n) ")));
 }
 
 TEST_F(Map, WouldNotReplaceItsLists) {
