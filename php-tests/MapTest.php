@@ -149,7 +149,6 @@ final class MapTest extends TestCase
         self::assertSame(['shop'], $sets('phone'));
         self::assertSame([], $sets('foreign'));
         self::assertSame(['articles', 'encyclopedia', 'shop'], $map->info()->members);
-        self::assertIsInt($map->get('apple', self::notAsked(...)), 'the number of the combination');
     }
 
     public function testManySetsMayHaveAKey(): void

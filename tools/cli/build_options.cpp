@@ -161,7 +161,7 @@ void check_build_options(const BuildOptions& options) {
   }
   if (options.map.is_map() && options.memory_bytes) {
     throw Error(ErrorKind::Usage,
-                "--memory: a map is built in memory, of which it needs about 40 bytes for each key given");
+                "--memory: a map is built in memory, of which it needs about 45 bytes for each key given");
   }
   check_inputs(options);
 }

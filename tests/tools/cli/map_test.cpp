@@ -113,7 +113,9 @@ TEST_F(Map, RefusesWrongLinesAndShowsThem) {
        }) {
     expect_refused(65, {"--values", values(text)}, reason);
   }
-  expect_refused(65, {"--values", "-"}, "standard input: a key, which a list in a file would show, has the values 1 and 2", "pear\t1\npear\t2\n");
+  expect_refused(65, {"--values", "-"},
+                 "standard input: a key, which a list in a file would show, has the values 1 and 2",
+                 "pear\t1\npear\t2\n");
   expect_refused(65, {"--values", values("")}, "holds no keys");
   expect_refused(65, {"--values", values("\"a\"\t1\n\"b\"\t2\n")}, "lines are in quotes");
   expect_refused(65, {"--values", values("a\r\t1\n")}, "lines begin or end with a space");
