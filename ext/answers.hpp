@@ -1,5 +1,5 @@
 // For methods that take an array of keys: room for the answers, and the array that returns them under the
-// array keys of the argument. For KeySieve\Set and KeySieve\SeenSet.
+// array keys of the argument. For KeySieve\Set, KeySieve\Map and KeySieve\SeenSet.
 #pragma once
 
 #include <algorithm>
@@ -11,27 +11,30 @@
 namespace keysieve {
 
 // The answers to all elements of an array: on the stack for as many keys as pages ask for.
-class Answers {
+template <typename Answer>
+class AnswersOf {
  public:
-  [[gnu::always_inline]] explicit Answers(HashTable* keys) : count_(zend_hash_num_elements(keys)) {
-    answers_ = count_ <= on_stack_.size() ? on_stack_.data() : static_cast<bool*>(emalloc(count_));
+  [[gnu::always_inline]] explicit AnswersOf(HashTable* keys) : count_(zend_hash_num_elements(keys)) {
+    answers_ = count_ <= on_stack_.size() ? on_stack_.data()
+                                          : static_cast<Answer*>(safe_emalloc(count_, sizeof(Answer), 0));
   }
-  Answers(const Answers&) = delete;
-  Answers& operator=(const Answers&) = delete;
-  ~Answers() {
+  AnswersOf(const AnswersOf&) = delete;
+  AnswersOf& operator=(const AnswersOf&) = delete;
+  ~AnswersOf() {
     if (answers_ != on_stack_.data()) efree(answers_);
   }
-  [[nodiscard]] std::span<bool> get() noexcept { return {answers_, count_}; }
-  [[nodiscard]] std::span<bool> all_false() noexcept {
+  [[nodiscard]] std::span<Answer> get() noexcept { return {answers_, count_}; }
+  [[nodiscard]] std::span<Answer> all_false() noexcept {
     std::fill_n(answers_, count_, false);
     return get();
   }
 
  private:
-  std::array<bool, 64> on_stack_;
+  std::array<Answer, 64> on_stack_;
   std::size_t count_;
-  bool* answers_;
+  Answer* answers_;
 };
+using Answers = AnswersOf<bool>;
 
 inline bool is_list(HashTable* keys) noexcept {
   return HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys);

@@ -12,6 +12,11 @@ namespace {
   return attachment.may_contain(hash_of(key, attachment.snapshot().hasher()));
 }
 
+[[gnu::noinline, gnu::cold]] MapAnswer probe_map_slowly(const Attachment& attachment,
+                                                        const zval* key) noexcept {
+  return attachment.find(hash_of(key, attachment.snapshot().hasher()));
+}
+
 // False when it has met an element that is no key; then the answers are not complete.
 KEYSIEVE_UNGUARDED bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
   return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
@@ -37,6 +42,11 @@ std::size_t count_true(std::span<const bool> answers) noexcept {
 bool probe(const Attachment& attachment, const zval* key) noexcept {
   if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_slowly(attachment, key);
   return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
+}
+
+MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept {
+  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_map_slowly(attachment, key);
+  return attachment.find(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
 }
 
 KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys,
@@ -70,8 +80,35 @@ const Attachment* AttachedSet::ask_coerced(HashTable* keys, const Terms& terms, 
   return attachment;
 }
 
-SetState AttachedSet::state(const zend_string* key_profile) noexcept {
-  return serving(key_profile) != nullptr ? SetState::Ready : why_not_ready();
+KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
+                                                      std::span<MapAnswer> answers) noexcept {
+  ++counts_.calls;
+  const Attachment* attachment = serving_map(terms);
+  if (UNEXPECTED(attachment == nullptr)) {
+    std::fill(answers.begin(), answers.end(), find_nothing(terms, answers.size()));
+    return answers.size();
+  }
+  MapAnswer* next = answers.data();
+  hash_by_parts(keys, attachment->snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
+    attachment->find_many(hashes, next);
+    next += hashes.size();
+    return true;
+  });
+  std::size_t maybe = 0;
+  for (const MapAnswer answer : answers) maybe += answer == kAbsent ? 0U : 1U;
+  counts_.answered += answers.size();
+  counts_.maybe += maybe;
+  return maybe;
+}
+
+// A map of values and one of members are both right for a Map, until one of its methods is called.
+bool AttachedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
+  return terms.contents == Terms::Contents::Keys || attachment.snapshot().is_map();
+}
+
+SetState AttachedSet::state(const Terms& terms) noexcept {
+  const Attachment* attachment = serving(terms.key_profile);
+  return attachment != nullptr && fits(*attachment, terms) ? SetState::Ready : why_not_ready();
 }
 
 // Logs at once, so that calls in between need not look whether anything has changed, and a process that
@@ -92,27 +129,38 @@ SetState AttachedSet::why_not_ready() const noexcept {
   return SetState::Incompatible;
 }
 
-// True, for maybe: a constant that the caller could see would make it branch on every other answer too.
-bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
+SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
   const SetState state = why_not_ready();
   counts_.unavailable += keys;
-  if (is_other_profile(state)) log_other_profile(terms.key_profile);
+  if (is_mismatch(state)) log_mismatch(terms);
+  return state;
+}
+
+// True, for maybe: a constant that the caller could see would make it branch on every other answer too.
+bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
+  const SetState state = count_unavailable(terms, keys);
   const bool throws = terms.on_unavailable == Terms::OnUnavailable::AsConfigured
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
   if (throws && !is_switched_off(state)) {
-    throw_unavailable(reader_.set_name(), state, reason_for(state, terms.key_profile));
+    throw_unavailable(reader_.set_name(), state, reason_for(state, terms));
   }
   return true;
 }
 
-bool AttachedSet::is_other_profile(SetState state) const noexcept {
+// Its caller says what to do with an unknown key, so nothing is thrown.
+MapAnswer AttachedSet::find_nothing(const Terms& terms, std::uint64_t keys) noexcept {
+  count_unavailable(terms, keys);
+  return kUnknown;
+}
+
+bool AttachedSet::is_mismatch(SetState state) const noexcept {
   return state == SetState::Incompatible && reader_.availability() == Availability::Ready;
 }
 
-std::string AttachedSet::reason_for(SetState state, const zend_string* key_profile) const {
+std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
   const std::string set = "set \"" + reader_.set_name() + "\" ";
-  if (is_other_profile(state)) return set + "was " + other_profile_text(key_profile);
+  if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
   return set + "is " + std::string(to_string(reader_.availability())) + " (" + reason() + ")";
 }
 
@@ -120,17 +168,22 @@ std::string AttachedSet::reason() const {
   return with_hint(reader_.reason(), reader_.control() == nullptr, reader_.set_name(), SetType::Published);
 }
 
-std::string AttachedSet::other_profile_text(const zend_string* key_profile) const {
+std::string AttachedSet::mismatch_text(const Terms& terms) const {
+  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile)) {
+    if (!reader_.attachment()->snapshot().is_map()) return "built without values";
+    return terms.contents == Terms::Contents::Members ? "built without members, and setsOf() needs them"
+                                                      : "built with members, which setsOf() names";
+  }
   return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
-         "\", not \"" + std::string(view_of(key_profile)) + "\"";
+         "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
 }
 
-std::string AttachedSet::trouble(const zend_string* key_profile) const {
-  const bool is_ready = reader_.availability() == Availability::Ready;
-  if (is_ready && key_profile != nullptr && !has_profile(reader_.attachment(), key_profile)) {
-    return other_profile_text(key_profile);
-  }
-  return std::string(reader_.reason());
+std::string AttachedSet::trouble(const Terms& terms) const {
+  const Attachment* attachment = reader_.attachment();
+  const bool has_mismatch = reader_.availability() == Availability::Ready &&
+                            ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
+                             !fits(*attachment, terms));
+  return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
 }
 
 void AttachedSet::log_change() noexcept {
@@ -141,8 +194,7 @@ void AttachedSet::log_change() noexcept {
   logged_availability_ = availability;
   logged_reason_ = reason;
   if (availability != Availability::Ready) {
-    write_error_log("keysieve: " + reason_for(state_of(availability), nullptr) +
-                    ": every lookup answers maybe");
+    write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
   } else if (!logged_reason_.empty()) {
     write_error_log("keysieve: set \"" + reader_.set_name() +
                     "\" keeps its old publication: " + logged_reason_);
@@ -152,10 +204,10 @@ void AttachedSet::log_change() noexcept {
   }
 }
 
-void AttachedSet::log_other_profile(const zend_string* key_profile) {
-  if (!logged_profiles_.emplace(view_of(key_profile)).second) return;
-  write_error_log("keysieve: " + reason_for(SetState::Incompatible, key_profile) +
-                  ": every such lookup answers maybe");
+void AttachedSet::log_mismatch(const Terms& terms) {
+  if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
+  write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
+                  (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown"));
 }
 
 }  // namespace keysieve

@@ -15,22 +15,28 @@ namespace keysieve {
 
 struct AnswerCounts {
   std::uint64_t calls = 0;        // a batch is one
-  std::uint64_t unavailable = 0;  // keys that came back as maybe because the set was not Ready
+  std::uint64_t unavailable = 0;  // keys that came back as maybe, or unknown, because the set was not Ready
   std::uint64_t answered = 0;     // keys asked of a set that was Ready; what is not maybe is absent
-  std::uint64_t maybe = 0;        // keys
+  std::uint64_t maybe = 0;        // keys; of a map those with a value, and unknown ones
 };
 
 // How one object asks a set.
 struct Terms {
   enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
 
+  // What is asked for. Members: the names of sets.
+  enum class Contents : std::uint8_t { Keys, Values, Members };
+
   const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
   OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
+  Contents contents = Contents::Keys;  // if the set has not these, it is Incompatible
 };
 
 // Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
 // have to save the registers that hashing uses.
 bool probe(const Attachment& attachment, const zval* key) noexcept;
+// The same for a map.
+MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
  public:
@@ -57,12 +63,32 @@ class AttachedSet {
   // or nothing if an exception is pending (from coerce_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
-  SetState state(const zend_string* key_profile) noexcept;
+  // What a map says of one key by `ask(attachment)`; kUnknown while it is not Ready, or has not the contents
+  // that `terms` ask for.
+  template <typename Ask>
+  MapAnswer find_by(Ask&& ask, const Terms& terms) noexcept {
+    ++counts_.calls;
+    const Attachment* attachment = serving_map(terms);
+    if (UNEXPECTED(attachment == nullptr)) return find_nothing(terms, 1);
+    const MapAnswer answer = ask(*attachment);
+    ++counts_.answered;
+    counts_.maybe += answer == kAbsent ? 0U : 1U;
+    return answer;
+  }
+  MapAnswer find(const zval* key, const Terms& terms) noexcept {
+    return find_by([key](const Attachment& attachment) noexcept { return probe_map(attachment, key); },
+                   terms);
+  }
+  // The same for all elements of an array, each of which is a key, in their order and by one publication.
+  // Returns how many are not absent.
+  std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
+
+  SetState state(const Terms& terms) noexcept;
   // The reader's reason and, if no set has this name, which one may be meant. That lists the directory, so
   // call it only for a message.
   [[nodiscard]] std::string reason() const;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
-  [[nodiscard]] std::string trouble(const zend_string* key_profile) const;
+  [[nodiscard]] std::string trouble(const Terms& terms) const;
 
   [[nodiscard]] SetReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SetReader& reader() const noexcept { return reader_; }
@@ -79,24 +105,38 @@ class AttachedSet {
     return has_profile(attachment, key_profile) ? attachment : nullptr;
   }
 
+  const Attachment* serving_map(const Terms& terms) noexcept {
+    const Attachment* attachment = serving(terms.key_profile);
+    return EXPECTED(attachment != nullptr) && has_contents(*attachment, terms.contents) ? attachment
+                                                                                        : nullptr;
+  }
+
   // These functions are noexcept, because no C++ exception may cross into PHP. If memory runs out, the
   // process aborts, as it does in PHP's persistent allocator.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
+  static bool has_contents(const Attachment& attachment, Terms::Contents contents) noexcept {
+    const SnapshotHeader& header = attachment.snapshot().header();
+    return header.value_bits != 0 && (header.member_count != 0) == (contents == Terms::Contents::Members);
+  }
   [[nodiscard]] SetState why_not_ready() const noexcept;
+  [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
+  [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] const Attachment* ask_coerced(HashTable* keys, const Terms& terms, bool* answers);
   void log_change() noexcept;
-  void log_other_profile(const zend_string* key_profile);
-  [[nodiscard]] bool is_other_profile(SetState state) const noexcept;
-  [[nodiscard]] std::string reason_for(SetState state, const zend_string* key_profile) const;
-  [[nodiscard]] std::string other_profile_text(const zend_string* key_profile) const;
+  static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
+  // How the attached set is not what an object needs, while others may ask it.
+  [[nodiscard]] bool is_mismatch(SetState state) const noexcept;
+  void log_mismatch(const Terms& terms);
+  [[nodiscard]] std::string mismatch_text(const Terms& terms) const;
+  [[nodiscard]] std::string reason_for(SetState state, const Terms& terms) const;
 
   SetReader reader_;
   AnswerCounts counts_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
-  std::set<std::string> logged_profiles_;
+  std::set<std::string> logged_mismatches_;
 };
 
 }  // namespace keysieve

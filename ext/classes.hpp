@@ -1,5 +1,5 @@
-// The classes KeySieve\Set and KeySieve\SeenSet, names for a set of this process and a seen set of this host,
-// and KeySieve\Info and KeySieve\SeenInfo, facts about them. MINIT prepares all four.
+// The classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet, names for a set or map of this process and a
+// seen set of this host, and KeySieve\Info and KeySieve\SeenInfo, facts about them. MINIT prepares all five.
 #pragma once
 
 #include "core/worker/seen/seen_reader.hpp"
@@ -9,6 +9,7 @@
 namespace keysieve {
 
 void prepare_set_class(zend_class_entry* registered);
+void prepare_map_class(zend_class_entry* registered);
 void prepare_seen_set_class(zend_class_entry* registered);
 void prepare_info_class(zend_class_entry* registered);
 void prepare_seen_info_class(zend_class_entry* registered);

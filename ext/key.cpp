@@ -39,10 +39,6 @@ bool is_constructed_key(const zval* value) noexcept {
   return is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr;
 }
 
-const char* type_name(const zval* value) noexcept {
-  return Z_TYPE_P(value) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(value)->name) : zend_zval_type_name(value);
-}
-
 void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* name,
                      std::uint32_t argument_number) {
   const char* type = type_name(value);
@@ -132,6 +128,10 @@ bool coerce_key_slowly(zval* argument, std::uint32_t number) {
   if (!zend_parse_arg_str(argument, &text, /*check_null=*/false, number)) return false;
   if (Z_TYPE_P(argument) != IS_STRING) ZVAL_STR(argument, text);  // null stays null in the argument
   return true;
+}
+
+const char* type_name(const zval* value) noexcept {
+  return Z_TYPE_P(value) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(value)->name) : zend_zval_type_name(value);
 }
 
 bool are_keys(HashTable* keys) noexcept {

@@ -43,6 +43,9 @@ extern zend_class_entry* key_class;
 // Called from MINIT.
 void prepare_key_class(zend_class_entry* registered);
 
+// For messages: as get_debug_type().
+const char* type_name(const zval* value) noexcept;
+
 // Prepares an argument: afterwards it is a string, a long or a constructed Key. Under coercive typing it
 // follows PHP's rules for string|int: an integral float or a bool becomes an int, all else a string. False
 // when it cannot be a key; an exception may be pending.

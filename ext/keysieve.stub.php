@@ -122,7 +122,79 @@ namespace KeySieve {
     }
 
     /**
-     * What is known of an attached set. All moments are in UTC.
+     * A map of this host: a set whose keys each have a value, a number of 0 to 4,294,967,295.
+     *
+     * CAUTION: a key that is not in the map gets null, or, with the probability of the map's FPR, SOME WRONG VALUE. Only the value of a
+     * key of the map is always right. So use a value where a wrong one does no harm, or check it: a redirect, for example, by its path,
+     * which its target's row has too. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys
+     * (`build --known-absent`) never get one.
+     *
+     * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the
+     * build, or looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is
+     * called, and its result is the answer. Ask your database there, or return a default. What it throws passes through. Map itself
+     * never throws UnavailableException, whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class:
+     * a closure, or `$this->method(...)`.
+     *
+     * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Map
+    {
+        public readonly string $name;
+        public readonly ?string $keyProfile;
+
+        /**
+         * The key profile is that of Set::__construct(). Cheap, as there.
+         *
+         * @throws InvalidNameException as Set::__construct()
+         */
+        public function __construct(string $name, ?string $keyProfile = null) {}
+
+        /**
+         * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
+         * $ifUnknown gets the key: an int as an int, a Key as its bytes.
+         * Cost: one hash and one shard; no allocation, lock, clock or system call.
+         *
+         * @phpstan-param callable(string|int): ?int $ifUnknown
+         * @throws \TypeError if $ifUnknown returns anything else
+         */
+        public function get(string|int|Key $key, callable $ifUnknown): ?int {}
+
+        /**
+         * The values of those keys that have one, under the keys themselves, in their order: ['apple' => 3, 42 => 7]. As always in PHP,
+         * the array key of '42' is 42. All keys are answered by one generation. Wrong values are as rare as with get().
+         * $ifUnknown is called at most once. It gets a list of the unknown keys, each once and as an array key, and returns the values
+         * of those that have one, under their keys: what PDO::FETCH_KEY_PAIR gives. It may return other keys; they are ignored.
+         *
+         * @phpstan-param iterable<array-key, string|int|Key> $keys
+         * @phpstan-param callable(list<string|int>): array<?int> $ifUnknown
+         * @phpstan-return array<int>
+         * @throws \TypeError if $ifUnknown returns anything else
+         * @throws \ValueError as Membership::mayContainMany()
+         */
+        public function getMany(iterable $keys, callable $ifUnknown): array {}
+
+        /**
+         * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key
+         * of none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
+         *
+         * @phpstan-param callable(string|int): list<string> $ifUnknown
+         * @phpstan-return list<string>
+         * @throws \TypeError if $ifUnknown returns anything but an array of strings
+         */
+        public function setsOf(string|int|Key $key, callable $ifUnknown): array {}
+
+        /** Incompatible also if the set is no map. */
+        public function availability(): Availability {}
+
+        /** As Set::info(). */
+        public function info(): ?Info {}
+    }
+
+    /**
+     * What is known of an attached set or map. All moments are in UTC.
      *
      * @strict-properties
      * @not-serializable
@@ -139,6 +211,14 @@ namespace KeySieve {
         public readonly int $keyCount;
         /** Keys that `build --known-absent` listed. They are absent for certain until they are added. 0: it was built without. */
         public readonly int $knownAbsentCount;
+        /** Bits of each value of a map, 1 to 32; 0: it is no map. */
+        public readonly int $valueBits;
+        /**
+         * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
+         *
+         * @phpstan-var list<string>
+         */
+        public readonly array $members;
         public readonly int $shardCount;
         /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
         public readonly int $shardBytes;

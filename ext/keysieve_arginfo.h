@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 22b40b37b22e8ee371dbce87a07627ef843c9b11 */
+ * Stub hash: c598b4ab8347e7f440988c9c11663eddb3f36228 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -49,6 +49,30 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_KeySieve_Set_info, 0, 0, KeySieve\\Info, 1)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Map___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keyProfile, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_get, 0, 2, IS_LONG, 1)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_getMany, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, keys, Traversable, MAY_BE_ARRAY, NULL)
+	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_setsOf, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_Map_availability arginfo_class_KeySieve_Set_availability
+
+#define arginfo_class_KeySieve_Map_info arginfo_class_KeySieve_Set_info
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Info___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
 
@@ -96,6 +120,12 @@ ZEND_METHOD(KeySieve_Set, mayContainMany);
 ZEND_METHOD(KeySieve_Set, candidates);
 ZEND_METHOD(KeySieve_Set, availability);
 ZEND_METHOD(KeySieve_Set, info);
+ZEND_METHOD(KeySieve_Map, __construct);
+ZEND_METHOD(KeySieve_Map, get);
+ZEND_METHOD(KeySieve_Map, getMany);
+ZEND_METHOD(KeySieve_Map, setsOf);
+ZEND_METHOD(KeySieve_Map, availability);
+ZEND_METHOD(KeySieve_Map, info);
 ZEND_METHOD(KeySieve_Info, __construct);
 ZEND_METHOD(KeySieve_SeenSet, __construct);
 ZEND_METHOD(KeySieve_SeenSet, addIfNew);
@@ -142,6 +172,17 @@ static const zend_function_entry class_KeySieve_Set_methods[] = {
 	ZEND_ME(KeySieve_Set, candidates, arginfo_class_KeySieve_Set_candidates, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Set, availability, arginfo_class_KeySieve_Set_availability, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Set, info, arginfo_class_KeySieve_Set_info, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Map_methods[] = {
+	ZEND_ME(KeySieve_Map, __construct, arginfo_class_KeySieve_Map___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Map, get, arginfo_class_KeySieve_Map_get, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Map, getMany, arginfo_class_KeySieve_Map_getMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Map, setsOf, arginfo_class_KeySieve_Map_setsOf, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Map, availability, arginfo_class_KeySieve_Map_availability, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Map, info, arginfo_class_KeySieve_Map_info, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -281,6 +322,29 @@ static zend_class_entry *register_class_KeySieve_Set(zend_class_entry *class_ent
 	return class_entry;
 }
 
+static zend_class_entry *register_class_KeySieve_Map(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Map", class_KeySieve_Map_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_name_default_value;
+	ZVAL_UNDEF(&property_name_default_value);
+	zend_string *property_name_name = zend_string_init("name", sizeof("name") - 1, 1);
+	zend_declare_typed_property(class_entry, property_name_name, &property_name_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_name_name);
+
+	zval property_keyProfile_default_value;
+	ZVAL_UNDEF(&property_keyProfile_default_value);
+	zend_string *property_keyProfile_name = zend_string_init("keyProfile", sizeof("keyProfile") - 1, 1);
+	zend_declare_typed_property(class_entry, property_keyProfile_name, &property_keyProfile_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_keyProfile_name);
+
+	return class_entry;
+}
+
 static zend_class_entry *register_class_KeySieve_Info(void)
 {
 	zend_class_entry ce, *class_entry;
@@ -318,6 +382,18 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_string *property_knownAbsentCount_name = zend_string_init("knownAbsentCount", sizeof("knownAbsentCount") - 1, 1);
 	zend_declare_typed_property(class_entry, property_knownAbsentCount_name, &property_knownAbsentCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_knownAbsentCount_name);
+
+	zval property_valueBits_default_value;
+	ZVAL_UNDEF(&property_valueBits_default_value);
+	zend_string *property_valueBits_name = zend_string_init("valueBits", sizeof("valueBits") - 1, 1);
+	zend_declare_typed_property(class_entry, property_valueBits_name, &property_valueBits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_valueBits_name);
+
+	zval property_members_default_value;
+	ZVAL_UNDEF(&property_members_default_value);
+	zend_string *property_members_name = zend_string_init("members", sizeof("members") - 1, 1);
+	zend_declare_typed_property(class_entry, property_members_name, &property_members_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_members_name);
 
 	zval property_shardCount_default_value;
 	ZVAL_UNDEF(&property_shardCount_default_value);

@@ -41,6 +41,7 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::keep_availability_class(register_class_KeySieve_Availability());
   keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
+  keysieve::prepare_map_class(register_class_KeySieve_Map());
   keysieve::prepare_info_class(register_class_KeySieve_Info());
   keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
   keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
@@ -76,6 +77,7 @@ std::string description_of(const AttachedSet& set) {
     text += ", publication " + std::to_string(attachment->id().publication) + ", " +
             std::string(snapshot.kind().name) + ", " + std::to_string(header.key_count) +
             (header.key_count == 1 ? " key, " : " keys, ");
+    if (snapshot.is_map()) text += "values of " + std::to_string(header.value_bits) + " bits, ";
     if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
     text += std::to_string(header.file_bytes) + " bytes";
   }

@@ -1,6 +1,6 @@
-// What the classes KeySieve\Set and KeySieve\SeenSet have in common: an object that stands for a set of this
-// thread, found by its name. `Own` is what an object holds besides its properties; its member `set` is
-// nullptr before the constructor has run.
+// What the classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet have in common: an object that stands for
+// a set of this thread, found by its name. `Own` is what an object holds besides its properties; its member
+// `set` is nullptr before the constructor has run.
 #pragma once
 
 #include "ext/exceptions.hpp"

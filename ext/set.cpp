@@ -2,17 +2,10 @@
 
 #include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
-#include "ext/attached_sets.hpp"
-#include "ext/named_object.hpp"
+#include "ext/asked_set.hpp"
 
 namespace keysieve {
 namespace {
-
-struct AskedSet {
-  AttachedSet* set = nullptr;  // of this thread
-  Terms terms;                 // its key profile is held by the property
-};
-using SetObject = NamedObject<AskedSet>;
 
 void append_candidates(HashTable* result, HashTable* keys, std::span<const bool> answers) {
   zend_ulong index = 0;
@@ -108,17 +101,10 @@ ZEND_METHOD(KeySieve_Set, __construct) {
     Z_PARAM_BOOL_OR_NULL(throws, is_as_configured)
   ZEND_PARSE_PARAMETERS_END();
 
-  AskedSet* asked = SetObject::construct(ZEND_THIS, name, KEYSIEVE_G(attached_sets)->sets());
+  AskedSet* asked = keysieve::construct_asked(ZEND_THIS, name, key_profile);
   if (asked == nullptr) RETURN_THROWS();
-  asked->terms.key_profile = key_profile;
   if (!is_as_configured) {
     asked->terms.on_unavailable = throws ? OnUnavailable::Throw : OnUnavailable::Maybe;
-  }
-  zval* profile_property = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 1);
-  if (key_profile == nullptr) {
-    ZVAL_NULL(profile_property);
-  } else {
-    ZVAL_STR_COPY(profile_property, key_profile);
   }
 }
 
@@ -145,20 +131,9 @@ KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Set, candidates) {
 }
 
 ZEND_METHOD(KeySieve_Set, availability) {
-  ZEND_PARSE_PARAMETERS_NONE();
-
-  AskedSet* asked = SetObject::constructed(ZEND_THIS);
-  if (asked == nullptr) RETURN_THROWS();
-  RETURN_OBJ_COPY(keysieve::availability_case(asked->set->state(asked->terms.key_profile)));
+  keysieve::return_availability(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 ZEND_METHOD(KeySieve_Set, info) {
-  ZEND_PARSE_PARAMETERS_NONE();
-
-  AskedSet* asked = SetObject::constructed(ZEND_THIS);
-  if (asked == nullptr) RETURN_THROWS();
-  if (asked->set->state(nullptr) == keysieve::SetState::Disabled) RETURN_NULL();
-  const keysieve::SetReader& reader = asked->set->reader();
-  if (reader.attachment() == nullptr) RETURN_NULL();
-  keysieve::make_info(return_value, reader, asked->set->trouble(asked->terms.key_profile));
+  keysieve::return_info(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }

@@ -18,6 +18,7 @@
 #include "php.h"
 // After php.h
 #include "SAPI.h"
+#include "Zend/zend_closures.h"
 #include "Zend/zend_enum.h"
 #include "Zend/zend_exceptions.h"
 #include "Zend/zend_interfaces.h"

@@ -44,6 +44,28 @@ final class HotPathTest extends TestCase
 
         PHP;
 
+    /** The same for a map. */
+    private const VALUES = <<<'PHP'
+        $map = new KeySieve\Map('hot-map');
+        $other = new Key('pear');
+        $absent = str_repeat('absent ', 10);
+        $never = fn () => throw new LogicException('asked');
+        $sum = 0;
+        $find = function () use ($map, $other, $absent, $never, &$sum) {
+            for ($call = 0; $call < 900; ++$call) {
+                $sum += $map->get('apple', $never);
+                $sum += $map->get($absent, $never) ?? 0;
+                $sum += $map->get($call, $never) ?? 0;
+                $sum += $map->get($other, $never);
+            }
+        };
+        $find();
+        for ($call = 0; $call < 500; ++$call) {
+            $map->get('to the next look at the clock', $never);
+        }
+
+        PHP;
+
     /** The same for a seen set: new keys and seen ones. */
     private const ADDITIONS = <<<'PHP'
         $set = new KeySieve\SeenSet('hot');
@@ -72,6 +94,8 @@ final class HotPathTest extends TestCase
         self::$windows->append();
         SharedMemory::putWithLayer('hot', ['apple']);
         SharedMemory::addLive('hot', 'pear');
+        SharedMemory::publishWithLayer(SharedMemory::buildMap('hot-map', ['apple' => 3, 'pear' => 4]));
+        SharedMemory::addLive('hot-map', 'plum');
         SharedMemory::put('once-1', ['apple']);
         for ($number = 2; $number <= self::SETS; ++$number) {
             SharedMemory::put("once-$number", ['apple'], ['--like', SharedMemory::directory() . '/once-1.ks']);
@@ -100,6 +124,27 @@ final class HotPathTest extends TestCase
         [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
         self::assertSame('', $between);
         self::assertStringContainsString('"control"', $before);
+    }
+
+    public function testAValueTakesNoSystemCall(): void
+    {
+        $folder = new Folder('trace');
+        $script = PhpScript::run(
+            self::VALUES . "file_exists('/marker/before'); \$find(); file_exists('/marker/after'); echo \$sum;",
+            wrapper: ['strace', '-f', '-o', "$folder/trace"],
+        );
+        self::assertSame('', $script->errors);
+        self::assertSame('12600', $script->output);
+        [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
+        self::assertSame('', $between);
+        self::assertStringContainsString('"control"', $before);
+    }
+
+    public function testAValueAllocatesNothingAndReadsNoClock(): void
+    {
+        [$before, $calls] = self::profiles(self::VALUES . 'sleep(0); $find(); sleep(0);');
+        self::assertAllocatesNothingAndReadsNoClock($before, $calls);
+        self::assertStringContainsString('fn=zim_KeySieve_Map_get', $calls);
     }
 
     public function testAnAdditionMakesNoSystemCall(): void

@@ -9,6 +9,7 @@ use KeySieve\Exception;
 use KeySieve\Info;
 use KeySieve\InvalidNameException;
 use KeySieve\Key;
+use KeySieve\Map;
 use KeySieve\SeenInfo;
 use KeySieve\SeenSet;
 use KeySieve\Set;
@@ -28,6 +29,7 @@ final class ObjectsTest extends TestCase
     {
         SharedMemory::put('objects', ['apple']);
         yield 'Set' => [new Set('objects')];
+        yield 'Map' => [new Map('objects')];
         yield 'Key' => [new Key('apple')];
         yield 'Info' => [(new Set('objects'))->info()];
         yield 'SeenSet' => [new SeenSet('objects')];
@@ -87,6 +89,7 @@ final class ObjectsTest extends TestCase
         self::assertTrue($set == $set);
         self::assertFalse($set == new Set('others'));
         self::assertFalse($set == new Set('objects'));
+        self::assertFalse(new Map('objects') == new Map('objects'));
     }
 
     public function testOnlyASetMakesAnInfo(): void
@@ -118,10 +121,13 @@ final class ObjectsTest extends TestCase
         SharedMemory::put('objects', ['apple']);
         $script = PhpScript::run(<<<'PHP'
             $set = new Set('objects', 'another profile', true);
+            $map = new KeySieve\Map('objects');
+            $map->get('apple', fn () => null);
             $set->info();
-            var_dump($set, (array) $set, $set->info());
+            var_dump($set, (array) $set, $set->info(), $map, (array) $map);
             var_export($set);
-            debug_zval_dump($set);
+            var_export($map);
+            debug_zval_dump($set, $map);
             try {
                 $set->mayContainMany([new Key('apple')]);
             } catch (UnavailableException $exception) {
@@ -176,7 +182,7 @@ final class ObjectsTest extends TestCase
     /** @requires extension keysieve */
     public function testObjectsWithoutAConstructorCallAreRefused(): void
     {
-        foreach ([Set::class, Key::class, Info::class, SeenSet::class, SeenInfo::class] as $class) {
+        foreach ([Set::class, Map::class, Key::class, Info::class, SeenSet::class, SeenInfo::class] as $class) {
             $make = (new \ReflectionClass($class))->newInstanceWithoutConstructor(...);
             self::assertThrows(\ReflectionException::class, $class, $make);
         }
@@ -195,12 +201,15 @@ final class ObjectsTest extends TestCase
                 $calls = $object instanceof Set
                     ? [fn () => $object->mayContain('a'), fn () => $object->mayContainMany(['a']),
                        fn () => $object->candidates(['a']), fn () => $object->availability(), fn () => $object->info()]
+                    : ($object instanceof KeySieve\Map
+                    ? [fn () => $object->get('a', strlen(...)), fn () => $object->getMany(['a'], count(...)),
+                       fn () => $object->setsOf('a', str_split(...)), fn () => $object->availability(), fn () => $object->info()]
                     : ($object instanceof KeySieve\SeenSet
                     ? [fn () => $object->addIfNew('a'), fn () => $object->addManyIfNew(['a']), fn () => $object->mayContain('a'),
                        fn () => $object->availability(), fn () => $object->info()]
                     : [fn () => (new Set('objects'))->mayContain($object),
                        fn () => (new Set('objects'))->mayContainMany([$object]),
-                       fn () => KeySieve\may_contain('objects', $object)]);
+                       fn () => KeySieve\may_contain('objects', $object)]));
                 foreach ($calls as $call) {
                     try {
                         $call();
@@ -212,7 +221,7 @@ final class ObjectsTest extends TestCase
                 return true;
             });
             new Key(null);
-            foreach ([Set::class, KeySieve\SeenSet::class] as $class) {
+            foreach ([Set::class, KeySieve\Map::class, KeySieve\SeenSet::class] as $class) {
                 try {
                     new $class(null);
                 } catch (ValueError) {
@@ -222,6 +231,7 @@ final class ObjectsTest extends TestCase
         self::assertSame(
             str_repeat("KeySieve\\Key object is not initialized\n", 3)
                 . str_repeat("KeySieve\\Set object is not initialized\n", 5)
+                . str_repeat("KeySieve\\Map object is not initialized\n", 5)
                 . str_repeat("KeySieve\\SeenSet object is not initialized\n", 5),
             $script->output,
         );
@@ -234,6 +244,7 @@ final class ObjectsTest extends TestCase
         $stub = Program::output([PHP_BINARY, '-n', $script, dirname(__DIR__) . '/ext/keysieve.stub.php']);
         self::assertStringContainsString('mayContainMany', $stub);
         self::assertStringContainsString('addManyIfNew', $stub);
+        self::assertStringContainsString('setsOf', $stub);
         $package = [];
         if (!extension_loaded('keysieve')) {
             // PHP would convert a float to an int before the package sees it, so it converts keys itself.

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Map;
 use KeySieve\Reader\Bytes;
 use KeySieve\Reader\Failure;
 use KeySieve\Reader\File;
@@ -46,6 +47,85 @@ final class ReaderTest extends TestCase
             self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys), "$count keys, " . implode(' ', $options));
             self::assertSame($set->info()->fillRatio, $snapshot->fillRatio());
         }
+    }
+
+    public function testAnswersLikeTheExtensionInRandomMaps(): void
+    {
+        mt_srand(40); // always the same maps; their seeds are random
+        for ($round = 0; $round < 12; ++$round) {
+            $keys = self::keys((int) 10 ** (mt_rand(0, 4_300) / 1_000));
+            $bits = mt_rand(1, 32);
+            $options = ['--fpr', (string) (10 ** (-mt_rand(302, 8_000) / 1_000)), '--shard-size', [1, 2, 4][mt_rand(0, 2)] . 'KiB'];
+            if ($round % 3 === 1) {
+                $absent = SharedMemory::directory() . '/reader.absent';
+                file_put_contents($absent, implode("\n", self::keys(mt_rand(1, 20_000), 'absent')) . "\n");
+                array_push($options, '--known-absent', $absent);
+            }
+            $name = "random-map-$round";
+            $values = array_fill_keys($keys, 0);
+            array_walk($values, static fn (int &$value) => $value = mt_rand(0, (1 << $bits) - 1));
+            SharedMemory::publish(SharedMemory::buildMap($name, $values, $options));
+            $snapshot = Snapshot::of($name, File::open(SharedMemory::directory() . "/$name.ks"));
+            $asked = [...array_slice($keys, 0, 2_000), ...self::keys(1_000, 'absent'), ...self::keys(3_000, 'foreign')];
+            $found = array_filter(array_combine($asked, self::values($snapshot, $asked)), is_int(...));
+            self::assertSame((new Map($name))->getMany($asked, static fn () => []), $found, "$bits bits, " . implode(' ', $options));
+            self::assertSame((new Set($name))->mayContainMany($asked), self::answers($snapshot, $asked));
+            self::assertSame(array_slice($values, 0, 2_000), array_slice($found, 0, min(count($keys), 2_000)));
+        }
+    }
+
+    public function testAWrongByteOfAMapIsRefusedWhereverItIs(): void
+    {
+        $members = ['a' => self::keys(200), 'b' => self::keys(300)];
+        $whole = file_get_contents(SharedMemory::buildMembers('damaged-map', $members, ['--shard-size', '1KiB']));
+        for ($at = 0; $at < strlen($whole); $at += $at < 400 || ($at > 940 && $at < 990) || ($at > 4_096 && $at < 4_300) ? 1 : 37) {
+            $bytes = $whole;
+            $bytes[$at] = $bytes[$at] ^ "\x10";
+            try {
+                self::values(Snapshot::of('damaged-map', self::inMemory($bytes)), self::keys(300));
+                self::fail("accepted a wrong byte at $at");
+            } catch (Failure $failure) {
+                self::assertStringStartsWith('memory', $failure->getMessage());
+            }
+        }
+    }
+
+    /** @return iterable<string, array{int, string, string}> bytes at an offset, and the fault */
+    public static function forgedMaps(): iterable
+    {
+        yield 'too many bits' => [49, chr(33), 'values of 33 bits are out of range'];
+        yield 'no values' => [49, "\0", 'has a table of members that no value leads to'];
+        yield 'more bits than columns' => [49, chr(32), 'it has no room for its values'];
+        yield 'a kind without values' => [10, chr(4) . "\1", 'k = 64 is out of range'];
+        yield 'members elsewhere' => [952, pack('P', 4096), 'tables are not where'];
+        yield 'members of another size' => [960, pack('P', 8), 'tables are not where'];
+        yield 'endless members' => [952, pack('P2', -8, -8), 'tables are not where'];
+        yield 'one member more' => [968, pack('V', 3), 'tables are not where'];
+        yield 'one combination more' => [972, pack('V', 4), 'tables are not where'];
+        yield 'no member' => [968, pack('V', 0), 'has a table of members that no value leads to'];
+        yield 'too many members' => [968, pack('V', 65), 'has more members or combinations than there can be'];
+        yield 'too many combinations' => [972, pack('V', 0xffffffff), 'has more members or combinations than there can be'];
+        yield 'a name that is none' => [-1, '-', 'name of member 0 is not valid'];
+        yield 'no name' => [-1, str_repeat("\0", 64), 'name of member 0 is not valid'];
+        yield 'the same name twice' => [-1, 'b', 'its members are not in order'];
+        yield 'members in another order' => [-1, 'c', 'its members are not in order'];
+    }
+
+    /**
+     * All checksums are right. The extension refuses what the package refuses, for the same reason.
+     *
+     * @dataProvider forgedMaps
+     */
+    public function testAMapThatCannotBeIsRefused(int $offset, string $bytes, string $fault): void
+    {
+        $whole = file_get_contents(SharedMemory::buildMembers('forged', ['a' => self::keys(200), 'b' => self::keys(300)], ['--shard-size', '1KiB']));
+        $forged = Forgery::of($whole, $offset < 0 ? unpack('P', $whole, 952)[1] : $offset, $bytes);
+        $ask = static fn () => self::values(Snapshot::of('forged', self::inMemory($forged)), self::keys(300));
+        self::assertThrows(Failure::class, $fault, $ask);
+        $file = SharedMemory::directory() . '/forged.forged';
+        file_put_contents($file, $forged);
+        $publish = static fn () => SharedMemory::publish($file);
+        self::assertThrows(\RuntimeException::class, $fault, $publish);
     }
 
     /** @return iterable<string, array{string, string[]}> a set, and options of `keysieve build` */
@@ -301,6 +381,15 @@ final class ReaderTest extends TestCase
     private static function answers(Snapshot $snapshot, array $keys): array
     {
         return array_map(static fn (string|int $key): bool => $snapshot->mayContain($snapshot->header->hasher->hash((string) $key)), $keys);
+    }
+
+    /**
+     * @param array<string|int> $keys
+     * @return array<?int>
+     */
+    private static function values(Snapshot $map, array $keys): array
+    {
+        return array_map(static fn (string|int $key): ?int => $map->find($map->header->hasher->hash((string) $key)), $keys);
     }
 
     private static function inMemory(string $bytes): Bytes

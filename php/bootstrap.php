@@ -12,9 +12,9 @@ spl_autoload_register(static function (string $class): void {
     if (!str_starts_with($class, 'KeySieve\\')) {
         return;
     }
-    // A signal handler may ask a set in the middle of a call, where it would not find a class that is just being loaded. So a Set or
-    // SeenSet comes with all that it may need.
-    $folders = $class === 'KeySieve\Set' || $class === 'KeySieve\SeenSet' ? ['', '/Reader', '/Reader/Kind'] : [];
+    // A signal handler may ask a set in the middle of a call, where it would not find a class that is just being loaded. So a Set, Map
+    // or SeenSet comes with all that it may need.
+    $folders = in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true) ? ['', '/Reader', '/Reader/Kind'] : [];
     foreach ($folders as $folder) {
         foreach (preg_grep('/^[A-Z]\w+\.php$/', scandir(__DIR__ . "/src$folder")) as $name) {
             require_once __DIR__ . "/src$folder/$name";

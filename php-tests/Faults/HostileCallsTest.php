@@ -20,6 +20,9 @@ final class HostileCallsTest extends TestCase
     /** Defines $calls, each with what it is to give, and $run, which says what gives something else. */
     private const CALLS = <<<'PHP'
         $set = new Set('hostile');
+        $map = new KeySieve\Map('hostile-map');
+        $unknown = new KeySieve\Map('not-there');
+        $fail = static fn () => throw new LogicException('asked');
         $many = (int) getenv('MANY');
         $error = static function (callable $call): string {
             try {
@@ -166,6 +169,99 @@ final class HostileCallsTest extends TestCase
                 },
                 ['left', true],
             ],
+            'many keys of a map' => [
+                static fn () => $map->getMany([...array_map(static fn ($i) => "absent$i", range(1, $many)), 'apple'], $fail),
+                ['apple' => 1],
+            ],
+            'many unknown keys' => [
+                static fn () => count($unknown->getMany(array_map(static fn ($i) => "new$i", range(1, $many)), static fn ($keys) => array_flip($keys))),
+                $many,
+            ],
+            'unknown keys in references, and references for them' => [
+                static function () use ($unknown) {
+                    [$key, $object, $value] = ['new' . strrev('1'), new Key('ne' . 'w2'), 7];
+                    $keys = [&$key, &$object, 'x' => &$key, 'new3'];
+                    $values = $unknown->getMany($keys, static function (array $list) use (&$value, &$keys): array {
+                        $keys = [];
+                        return [$list[0] => &$value, 'new2' => &$value, 'other' => 'text'];
+                    });
+                    $value = 8;
+                    return $values;
+                },
+                ['new1' => 7, 'new2' => 7],
+            ],
+            'a wrong value at the end of many' => [
+                static fn () => $error(static fn () => $unknown->getMany(['new', 'last'], static fn () => ['new' => 1, 'last' => strrev('wrong')])),
+                'TypeError: must return an array of ?int, string returned for key "last"',
+            ],
+            'wrong results for an unknown key' => [
+                static fn () => [
+                    $error(static fn () => $unknown->get('new', static fn () => [str_repeat('x', 3)])),
+                    $error(static fn () => $unknown->getMany(['new'], static fn () => new ArrayObject())),
+                    $error(static fn () => $unknown->setsOf('new', static fn () => [strrev('a'), new ArrayObject()])),
+                ],
+                [
+                    'TypeError: must return ?int, array returned',
+                    'TypeError: must return an array of ?int, ArrayObject returned',
+                    'TypeError: must return an array of strings, ArrayObject returned in it',
+                ],
+            ],
+            'what is not callable' => [
+                static fn () => [
+                    $error(static fn () => $map->get('apple', 'no_such_' . strrev('x'))),
+                    $error(static fn () => $map->getMany(['apple'], [new Key('apple'), 'none'])),
+                    $error(static fn () => $map->setsOf('apple', null)),
+                ],
+                [
+                    'TypeError: must be a valid callback, function "no_such_x" not found or invalid function name',
+                    'TypeError: must be a valid callback, class KeySieve\Key does not have a method "none"',
+                    'TypeError: must be a valid callback, no array or string given',
+                ],
+            ],
+            'an autoloader that throws in the middle of get()' => [
+                static function () use ($map, $error) {
+                    $load = static fn (string $class) => throw new DomainException($class);
+                    spl_autoload_register($load);
+                    $said = $error(static fn () => $map->get('apple', 'NoSuchClass::method'));
+                    spl_autoload_unregister($load);
+                    return $said;
+                },
+                'DomainException: NoSuchClass',
+            ],
+            'exceptions for unknown keys' => [
+                static function () use ($unknown, $error) {
+                    $throw = static fn () => throw new DomainException('no');
+                    return [
+                        $error(static fn () => $unknown->get(new Key('new' . strrev('1')), $throw)),
+                        $error(static fn () => $unknown->getMany(['new' . strrev('1'), 'new'], $throw)),
+                        $error(static fn () => $unknown->setsOf('new', $throw)),
+                    ];
+                },
+                ['DomainException: no', 'DomainException: no', 'DomainException: no'],
+            ],
+            'a callable that forgets map and keys' => [
+                static function () use (&$forgotten) {
+                    $forgotten = new KeySieve\Map('not-' . strrev('there'));
+                    $keys = ['new' . strrev('1'), 'new2'];
+                    $forget = static function (mixed $key) use (&$forgotten, &$keys) {
+                        $forgotten = $keys = null;
+                        gc_collect_cycles();
+                        return is_array($key) ? array_fill_keys($key, 4) : 4;
+                    };
+                    return [$forgotten->getMany($keys, $forget), (new KeySieve\Map('not-there'))->get('new' . strrev('1'), $forget)];
+                },
+                [['new1' => 4, 'new2' => 4], 4],
+            ],
+            'a fiber that is left in $ifUnknown' => [
+                static function () use ($unknown, $map, $fail) {
+                    $fiber = new Fiber(static fn () => $unknown->getMany(['new' . strrev('1')], static fn () => Fiber::suspend('left')));
+                    $said = $fiber->start();
+                    unset($fiber);
+                    gc_collect_cycles();
+                    return [$said, $map->get('apple', $fail)];
+                },
+                ['left', 1],
+            ],
             // So many sets that the table of them is given back to the system when it has to grow; once, since it stays grown.
             'an output callback that asks new sets in the middle of phpinfo()' => [
                 static function () use ($many) {
@@ -238,6 +334,7 @@ final class HostileCallsTest extends TestCase
     public static function setUpBeforeClass(): void
     {
         SharedMemory::put('hostile', ['apple', ...array_map(static fn (int $i) => "key$i", range(1, 100))]);
+        SharedMemory::publish(SharedMemory::buildMap('hostile-map', ['apple' => 1, 'pear' => 2]));
     }
 
     public function testHostileCallsGiveTheRightErrorsAndLoseNoMemory(): void
@@ -278,6 +375,7 @@ final class HostileCallsTest extends TestCase
     {
         yield 'exit in a Stringable' => ['$set->mayContain($stringable(static fn () => exit("out")));', 'out'];
         yield 'exit in an error handler' => ['$with_handler(static fn () => exit("out"), static fn () => $set->mayContain(null));', 'out'];
+        yield 'exit in $ifUnknown' => ['$unknown->getMany(["new" . strrev("1"), new Key("new2")], static fn () => exit("out"));', 'out'];
         yield 'an exception that nobody catches' => [
             'set_exception_handler(static function (Throwable $thrown): void { echo $thrown->getMessage(); });
              $set->mayContainMany([...range(1, 500), $stringable(static fn () => "apple"), throw new DomainException("out")]);',

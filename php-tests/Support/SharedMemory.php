@@ -26,11 +26,8 @@ final class SharedMemory
     {
         $separator = in_array('-0', $options, true) ? "\0" : "\n";
         $list = self::directory() . "/$set.keys";
-        $snapshot = self::directory() . "/$set.ks";
         file_put_contents($list, implode($separator, $keys) . $separator);
-        $target = in_array('--fpr', $options, true) ? [] : ['--fpr', '0.000001']; // no other key is maybe by chance
-        Program::keysieve('build', '--set', $set, ...$target, ...$options, ...[$list, '-o', $snapshot]);
-        return $snapshot;
+        return self::buildOf($set, [...$options, $list]);
     }
 
     /** @param string[] $options of `keysieve publish` */
@@ -58,7 +55,43 @@ final class SharedMemory
      */
     public static function putWithLayer(string $set, array $keys, array $options = []): void
     {
-        self::liveKeys('publish', self::directory(), self::build($set, $keys, $options));
+        self::publishWithLayer(self::build($set, $keys, $options));
+    }
+
+    /**
+     * @param array<string|int, int> $values  by keys without tabs or newlines
+     * @param string[]               $options of `keysieve build`
+     * @return string the snapshot's file
+     */
+    public static function buildMap(string $map, array $values, array $options = []): string
+    {
+        $list = self::directory() . "/$map.tsv";
+        $lines = array_map(static fn (string|int $key, int $value): string => "$key\t$value\n", array_keys($values), $values);
+        file_put_contents($list, implode('', $lines));
+        return self::buildOf($map, ['--values', $list, '--allow-suspect-keys', ...$options]);
+    }
+
+    /**
+     * A map that says in which sets a key is.
+     *
+     * @param array<string, array<string|int>> $members keys by the names of the sets
+     * @param string[]                         $options of `keysieve build`
+     * @return string the snapshot's file
+     */
+    public static function buildMembers(string $map, array $members, array $options = []): string
+    {
+        foreach ($members as $name => $keys) {
+            $list = self::directory() . "/$map.$name.keys";
+            file_put_contents($list, implode("\n", $keys) . "\n");
+            array_push($options, '--member', "$name=$list");
+        }
+        return self::buildOf($map, $options);
+    }
+
+    /** Publishes with an empty live layer, as the loader does. */
+    public static function publishWithLayer(string $snapshot): void
+    {
+        self::liveKeys('publish', self::directory(), $snapshot);
     }
 
     /** Adds keys to what is published, as the loader does with what it finds in the adds log. */
@@ -77,6 +110,15 @@ final class SharedMemory
     public static function bypass(string $set, string ...$options): void
     {
         Program::keysieve('bypass', '--directory', self::directory(), $set, ...$options);
+    }
+
+    /** @param string[] $arguments of `keysieve build` */
+    private static function buildOf(string $set, array $arguments): string
+    {
+        $snapshot = self::directory() . "/$set.ks";
+        $target = in_array('--fpr', $arguments, true) ? [] : ['--fpr', '0.000001']; // no other key is maybe by chance
+        Program::keysieve('build', '--set', $set, ...$target, ...$arguments, ...['-o', $snapshot]);
+        return $snapshot;
     }
 
     private static function liveKeys(string ...$arguments): string

@@ -7,7 +7,7 @@ namespace KeySieve;
 use KeySieve\Reader\NotSerializable;
 use KeySieve\Reader\Publication;
 
-/** What is known of an attached set. All moments are in UTC. */
+/** What is known of an attached set or map. All moments are in UTC. */
 final readonly class Info implements \Serializable
 {
     use NotSerializable;
@@ -23,6 +23,14 @@ final readonly class Info implements \Serializable
         public int $keyCount,
         /** Keys that `build --known-absent` listed. They are absent for certain until they are added. 0: it was built without. */
         public int $knownAbsentCount,
+        /** Bits of each value of a map, 1 to 32; 0: it is no map. */
+        public int $valueBits,
+        /**
+         * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
+         *
+         * @var list<string>
+         */
+        public array $members,
         public int $shardCount,
         /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
         public int $shardBytes,
@@ -72,6 +80,8 @@ final readonly class Info implements \Serializable
             $snapshot->kindName(),
             $header->keyCount,
             $header->knownAbsent,
+            $header->valueBits,
+            $snapshot->members(),
             $header->shardCount,
             $header->stride(),
             $header->fileBytes,

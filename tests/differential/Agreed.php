@@ -62,7 +62,9 @@ final class Agreed
     {
         $message = $answers['package']['threw']['message'] ?? '';
         if (preg_match('/ must be an array of \S+, null given at index | must be of type \S+, null given\z/', $message) === 1) {
-            $this->countsDiffer = $this->countsDiffer || ($answers['extension']['threw']['class'] ?? '') !== \TypeError::class;
+            $threw = $answers['extension']['threw'] ?? ['class' => '', 'message' => ''];
+            $hasAsked = $threw['class'] !== \TypeError::class || str_contains($threw['message'], '($ifUnknown) must return');
+            $this->countsDiffer = $this->countsDiffer || $hasAsked;
             $answers['package'] = $answers['extension'];
         }
         return $answers;

@@ -7,6 +7,7 @@ namespace KeySieve\Tests\Differential;
 use KeySieve\Availability;
 use KeySieve\Info;
 use KeySieve\Key;
+use KeySieve\Map;
 use KeySieve\Set;
 use KeySieve\UnavailableException;
 
@@ -15,7 +16,7 @@ final class Answering
 {
     /** @var array{strict: array<string, \Closure>, coercive: array<string, \Closure>} */
     private readonly array $callers;
-    /** @var array<string, Set> */
+    /** @var array<string, Set|Map> */
     private array $sets = [];
     /** @var array<string, Key> */
     private array $keys = [];
@@ -64,10 +65,10 @@ final class Answering
         return $call($question->set === null ? "KeySieve\\$question->call" : [$this->set($question->set), $question->call], $arguments);
     }
 
-    /** @param array{string, ?string, ?bool} $arguments of the constructor; the same object for the same ones */
-    private function set(array $arguments): Set
+    /** @param array{string, ?string, ?bool} $arguments as of a Question; the same object for the same ones */
+    private function set(array $arguments): Set|Map
     {
-        return $this->sets[serialize($arguments)] ??= new Set(...$arguments);
+        return $this->sets[serialize($arguments)] ??= count($arguments) === 2 ? new Map(...$arguments) : new Set(...$arguments);
     }
 
     private function made(mixed $argument): mixed
@@ -76,6 +77,9 @@ final class Answering
             $key = $argument->isKept ? $this->keys[$argument->bytes] ?? null : null;
             $this->keys = array_slice($this->keys, -100, null, true);
             return $key ?? $this->keys[$argument->bytes] = new Key($argument->bytes);
+        }
+        if ($argument instanceof IfUnknown) {
+            return $argument->closure();
         }
         if (!$argument instanceof ArrayOf) {
             return $argument;

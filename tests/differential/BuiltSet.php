@@ -52,12 +52,19 @@ final readonly class BuiltSet
         if ($absent === []) {
             unset($files['--known-absent']);
         }
+        $bits = $kind === 'ribbon' && $random->chance(0.5) ? $random->between(1, 32) : 0;
+        if ($bits !== 0) {
+            $keys = array_values(array_filter($keys, static fn (string $key): bool => $key !== '' && !str_contains($key, "\t")));
+            $value = static fn (string $key): int => crc32($key) & (1 << $bits) - 1;
+            unset($files['']);
+            $files['--values'] = implode('', array_map(static fn (string $key): string => "$key\t{$value($key)}\0", $keys));
+        }
         foreach ($files as $option => $contents) {
             file_put_contents("$folder/list$option", $contents);
             array_push($options, ...array_filter([$option]), ...["$folder/list$option"]);
         }
         Program::keysieve('build', '--set', 'built', '-o', "$folder/built.ks", ...$options);
-        $description = count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size" . ($isSigned ? ', signed' : '');
+        $description = ($bits === 0 ? '' : "$bits bits for each of ") . count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size" . ($isSigned ? ', signed' : '');
         return new self(file_get_contents("$folder/built.ks"), $keys, array_values(array_diff($absent, $keys)), $description);
     }
 }

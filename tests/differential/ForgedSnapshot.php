@@ -24,12 +24,14 @@ final class ForgedSnapshot
     private readonly int $kind;
     private readonly int $hashCount;
     private readonly int $shardBytes;
+    private readonly int $valueBits; // 0: it is no map
 
     private function __construct(private readonly Random $random)
     {
-        $this->kind = $random->of(array_keys(self::HASH_COUNTS));
+        $this->kind = $random->chance(0.2) ? self::RIBBON : $random->of(array_keys(self::HASH_COUNTS));
         $this->hashCount = $random->between(...self::HASH_COUNTS[$this->kind]);
         $this->shardBytes = $random->of([1024, 2048, 4096, 8192]);
+        $this->valueBits = $this->kind === self::RIBBON && $random->chance(0.6) ? $random->between(1, 32) : 0;
     }
 
     public static function draw(Random $random): SnapshotBytes
@@ -43,7 +45,10 @@ final class ForgedSnapshot
         $count = 1 + $random->size($random->chance(0.01) ? Contents::MOST_SHARDS - 1 : 30);
         $second = $random->chance(0.3) ? 32 * $random->between(0, intdiv(8192 - $this->shardBytes, 32)) : 0;
         $snapshot = new SnapshotBytes(str_repeat("\0", 4096));
+        $names = $this->valueBits !== 0 && $random->chance(0.5) ? array_slice(['a', 'articles', 'b-1', 'b_', 'products'], 0, $random->between(1, 5)) : [];
+        $combinations = $names === [] ? '' : $random->bytes(8 * $random->between(1, 20));
         $fields = [
+            'value_bits' => $this->valueBits, 'member_count' => count($names), 'combination_count' => intdiv(strlen($combinations), 8),
             'magic' => 'KEYSIEVE', 'format' => 1, 'kind' => $this->kind, 'hash_id' => 1, 'header_bytes' => 4096,
             'seed' => $random->bytes(16),
             'shard_bytes' => $this->shardBytes, 'shard_count' => $count, 'hash_count' => $this->hashCount, 'target_fpr' => 0.01,
@@ -54,6 +59,9 @@ final class ForgedSnapshot
             $snapshot->put($field, $value);
         }
         $snapshot->arrange();
+        if ($names !== []) {
+            $snapshot->putMembers($names, $combinations);
+        }
         $keys = 0;
         for ($shard = 0; $shard < $count; ++$shard) {
             $entry = ['key_count' => $random->chance(0.2) ? 0 : $random->size(65_535)] + $this->entry();
@@ -87,8 +95,8 @@ final class ForgedSnapshot
                     'block_count' => $random->between(1, max(1, $segments - $this->hashCount + 1)),
                 ];
             case self::RIBBON:
-                $width = $random->size(30);
-                $most = $width === 0 ? 1 << 14 : intdiv($this->shardBytes - 16, $width);
+                $width = $this->valueBits + $random->size(30);
+                $most = $width === 0 ? 1 << 14 : intdiv($this->shardBytes - ($this->valueBits === 0 ? 16 : 32), $width);
                 $even = 16 * 0x421 + $random->between(-2, 2) * $random->of([1, 32, 1024]); // nearly
                 $levels = $random->chance(0.5) ? $random->between(0, 0x7fff) : $even;
                 return ['seed' => $seed, 'width' => $width, 'block_count' => $random->between(8, max(8, $most)), 'shape' => $levels];

@@ -8,9 +8,9 @@ namespace KeySieve\Tests\Differential;
 final readonly class Question
 {
     /**
-     * @param string                            $call      a method of Set; without a set a function, or "new Key"
-     * @param array<mixed>                      $arguments with KeyOf for Key, and ArrayOf for arrays of keys
-     * @param ?array{string, ?string, ?bool}    $set       arguments of the constructor of Set
+     * @param string                            $call      a method of Set or Map; without a set a function, or "new Key"
+     * @param array<mixed>                      $arguments with KeyOf for Key, ArrayOf for arrays of keys, and IfUnknown for callables
+     * @param ?array{string, ?string, ?bool}    $set       arguments of the constructor of Set; without the last one, of Map
      */
     public function __construct(
         public string $call,
@@ -22,7 +22,7 @@ final readonly class Question
 
     public function describe(): string
     {
-        $of = $this->set === null ? '' : 'new Set(' . Shown::elements($this->set) . ')->';
+        $of = $this->set === null ? '' : (count($this->set) === 2 ? 'new Map(' : 'new Set(') . Shown::elements($this->set) . ')->';
         return "$of$this->call(" . Shown::elements($this->arguments) . ($this->isStrict ? '), strict' : '), coercive');
     }
 }

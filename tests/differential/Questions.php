@@ -9,6 +9,7 @@ final class Questions
 {
     private const CALLS = [
         'mayContain' => 30, 'mayContainMany' => 10, 'candidates' => 15, 'may_contain' => 15, 'candidate_sets' => 15, 'new Key' => 5,
+        'get' => 10, 'getMany' => 10, 'setsOf' => 8, 'availability' => 2, 'info' => 2,
     ];
     private const BAD_NAMES = ['', '.', 'UPPER', "nul\0byte", 'tags/x', '猫', '-x'];
 
@@ -62,6 +63,9 @@ final class Questions
             'may_contain' => new Question($call, [$this->name(), $value()], null, $isStrict),
             'candidate_sets' => new Question($call, [$this->names(), $value()], null, $isStrict),
             'new Key' => new Question($call, [$value()], null, $isStrict),
+            'get', 'setsOf' => new Question($call, [$value(), $this->ifUnknown()], $this->map($history), $isStrict),
+            'getMany' => new Question($call, [$this->arguments->many($keys), $this->ifUnknown()], $this->map($history), $isStrict),
+            'availability', 'info' => new Question($call, [], $this->map($history)),
         };
     }
 
@@ -70,6 +74,17 @@ final class Questions
     {
         $profile = $this->random->of([null, null, null, $history->keyProfile, 'other', '']);
         return [$this->random->chance(0.98) ? $this->set : $this->name(), $profile, $this->random->of([null, null, true, false])];
+    }
+
+    /** @return array{string, ?string} arguments of the constructor of Map */
+    private function map(SetHistory $history): array
+    {
+        return array_slice($this->object($history), 0, 2);
+    }
+
+    private function ifUnknown(): IfUnknown
+    {
+        return new IfUnknown($this->random->of(IfUnknown::RESULTS));
     }
 
     private function name(): string

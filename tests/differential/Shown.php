@@ -17,6 +17,7 @@ final class Shown
             $value instanceof KeyOf => 'new Key(' . self::value($value->bytes) . ')',
             $value instanceof Text => 'a Stringable ' . self::value($value->text),
             $value instanceof ArrayOf => self::arrayOf($value),
+            $value instanceof IfUnknown => "a callable for $value->result",
             is_object($value) => $value::class,
             default => var_export($value, true),
         });

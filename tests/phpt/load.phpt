@@ -18,13 +18,14 @@ Array
     [1] => KeySieve\Key
     [2] => KeySieve\Membership
     [3] => KeySieve\Set
-    [4] => KeySieve\Info
-    [5] => KeySieve\SeenKeys
-    [6] => KeySieve\SeenSet
-    [7] => KeySieve\SeenInfo
-    [8] => KeySieve\Exception
-    [9] => KeySieve\UnavailableException
-    [10] => KeySieve\InvalidNameException
+    [4] => KeySieve\Map
+    [5] => KeySieve\Info
+    [6] => KeySieve\SeenKeys
+    [7] => KeySieve\SeenSet
+    [8] => KeySieve\SeenInfo
+    [9] => KeySieve\Exception
+    [10] => KeySieve\UnavailableException
+    [11] => KeySieve\InvalidNameException
 )
 Array
 (

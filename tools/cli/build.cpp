@@ -31,7 +31,7 @@ namespace {
 struct Model {
   std::optional<Geometry> geometry;
   std::optional<HashSeed> seed;
-  std::optional<std::uint64_t> key_count;
+  std::optional<Baseline> baseline;
   std::string description;  // for the report
   std::string warning{};    // if the set is not there
 };
@@ -48,7 +48,7 @@ Model model_in_file(const std::string& path, const std::string& set_name) {
                         "nothing",
                         path, held, set_name)};
   }
-  return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count, path};
+  return {geometry_of(file.view()), file.view().seed(), baseline_of(file.view()), path};
 }
 
 // The store's seed, which may have been renewed since; that of the current generation only where the store
@@ -65,7 +65,7 @@ Model model_in_store(Store& store, const std::string& set_name) {
                         set_name, seed ? ": only its seed is taken" : " and no seed: one is drawn")};
   }
   const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
-  return {current_geometry(store, set_name), seed, pointer->current->key_count,
+  return {current_geometry(store, set_name), seed, baseline_of(*pointer->current),
           fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
 }
 
@@ -104,8 +104,10 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
 }
 
 // Kind and shard size: as asked for, else as --like, else the defaults.
-BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model) {
+BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model,
+                          const MapContents& map) {
   BuildSettings settings = options.settings;
+  settings.map = map;
   if (!options.resize) settings.like = model.geometry;
   settings.signer = options.sign_key.get();
   settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
@@ -116,6 +118,7 @@ BuildSettings settings_of(const BuildOptions& options, Store* store, const Model
     settings.kind = model.geometry->kind;
     settings.shard_bytes = model.geometry->params.shard_bytes;
   }
+  if (options.map.is_map()) settings.kind = &filter_kind_named(kMapKindName);
   if (!options.kind_name.empty()) settings.kind = &filter_kind_named(options.kind_name);
   if (options.shard_bytes) settings.shard_bytes = *options.shard_bytes;
   return settings;
@@ -135,10 +138,11 @@ BuildResources resources_of(const BuildOptions& options) {
 
 // Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
 template <typename Add>
-void read_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
-               Add add) {
+void read_key_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
+                   Add add) {
   ProgressLine progress("reading " + key_source(path));
   KeyFileFormat format = options.format;
+  format.has_columns = path == options.map.values_path;
   format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
   const KeysRead read =
       read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
@@ -148,19 +152,40 @@ void read_list(const BuildOptions& options, const std::string& path, const Snaps
   check_suspect_keys(path, read, options.allow_suspect_keys);
 }
 
-void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
-  const std::string source = key_source(options.key_path);
-  read_list(options, options.key_path, builder, [&](unsigned thread, auto keys) {
-    builder.add(thread, keys);
-    return builder.keys_given();
-  });
+void read_map(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
+  if (!options.map.values_path.empty()) {
+    read_key_list(options, options.map.values_path, builder, [&](unsigned thread, auto lines) {
+      map.add_lines(thread, lines, builder);
+      return builder.keys_given();
+    });
+  }
+  for (std::size_t list = 0; list < map.lists().size(); ++list) {
+    read_key_list(options, map.lists()[list].path, builder, [&](unsigned thread, auto keys) {
+      map.add_members(thread, keys, list, builder);
+      return builder.keys_given();
+    });
+  }
+  map.finish(options.format, builder.hasher());
+}
+
+void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
+  if (options.map.is_map()) {
+    read_map(options, builder, map);
+  } else {
+    read_key_list(options, options.key_path, builder, [&](unsigned thread, auto keys) {
+      builder.add(thread, keys);
+      return builder.keys_given();
+    });
+  }
   if (!options.known_absent_path.empty()) {
-    read_list(options, options.known_absent_path, builder, [&](unsigned thread, auto keys) {
+    read_key_list(options, options.known_absent_path, builder, [&](unsigned thread, auto keys) {
       builder.add_known_absent(thread, keys);
       return builder.known_absent_given();
     });
   }
   if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
+    const std::string& path = options.map.values_path.empty() ? options.key_path : options.map.values_path;
+    const std::string source = path.empty() ? "--member" : key_source(path);
     throw Error(ErrorKind::Data, source + ": holds no keys; set " + options.settings.set_name +
                                      " is not built (--min-keys 0 builds an empty one)");
   }
@@ -211,18 +236,19 @@ void build(const BuildOptions& options) {
   const auto store = store_of(options);
   const Model model = model_of(options, store.get());
   if (!model.warning.empty()) print_warning(model.warning);
-  const BuildSettings settings = settings_of(options, store.get(), model);
+  BuildResources resources = resources_of(options);
+  MapInput map(options.map, resources.threads);
+  const BuildSettings settings = settings_of(options, store.get(), model, map.contents());
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
   ProgressLine progress("building " + settings.set_name);
-  BuildResources resources = resources_of(options);
   resources.progress = [&progress](auto done, auto total, auto what) {
     progress.show_count(done, total, what);
   };
   SnapshotBuilder builder(settings, resources);
-  read_all_keys(options, builder);
+  read_all_keys(options, builder, map);
   progress.announce(format_count_of(builder.keys_given(), "key"));
   Written written(options.output_path, builder);
-  check_guards(guards, *written.view, model.key_count);
+  check_guards(guards, *written.view, model.baseline);
   const std::uint64_t counters_bytes = commit(options, builder, written);
 
   Report report;
@@ -255,6 +281,8 @@ void add_build(CLI::App& program, VerbResult& /*result*/) {
       "  mysql -BNe 'SELECT name FROM tags' shop | keysieve build --set tags --min-keys 50000 - -o tags.ks\n"
       "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
       "  keysieve build --set tags --known-absent no-article.txt tags.txt -o tags.ks\n"
+      "  keysieve build --set tiers --values tiers.tsv -o tiers.ks\n"
+      "  keysieve build --set where --member articles=a.txt --member products=p.txt -o where.ks\n"
       "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
       "In a script, use `set -o pipefail`: otherwise a query that fails half-way builds an incomplete set.");
   add_build_options(verb, *options);

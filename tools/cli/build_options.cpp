@@ -15,9 +15,14 @@ namespace {
 
 // A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
 // snapshot, and are replaced or removed.
-void check_inputs_outlive(const BuildOptions& options) {
-  for (const std::string& input :
+void check_inputs(const BuildOptions& options) {
+  std::vector<std::string> inputs = options.map.paths();
+  for (const std::string& path :
        {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
+    inputs.push_back(path);
+  }
+  check_standard_input(inputs);
+  for (const std::string& input : inputs) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
       throw Error(ErrorKind::Usage,
@@ -28,8 +33,8 @@ void check_inputs_outlive(const BuildOptions& options) {
 
 void add_source_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("KEYFILE", options.key_path,
-                   "One key per line; - reads standard input. Empty lines are skipped")
-      ->required();
+                   "One key per line; - reads standard input. Empty lines are skipped");
+  add_map_options(verb, options.map);
   verb->add_option("--known-absent", options.known_absent_path,
                    "List of keys to which the set answers absent, without exception; - reads standard "
                    "input. A key in both lists counts as a key of the set. --fpr is that of all others")
@@ -149,9 +154,16 @@ void add_build_options(CLI::App* verb, BuildOptions& options) {
 
 void check_build_options(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);
-  check_inputs_outlive(options);
-  if (options.key_path == "-" && options.known_absent_path == "-")
-    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
+  if (options.key_path.empty() != options.map.is_map()) {
+    throw Error(ErrorKind::Usage, options.key_path.empty()
+                                      ? "which keys? Name a KEYFILE, or for a map --values or --member"
+                                      : "KEYFILE: --values and --member have the keys of a map");
+  }
+  if (options.map.is_map() && options.memory_bytes) {
+    throw Error(ErrorKind::Usage,
+                "--memory: a map is built in memory, of which it needs about 45 bytes for each key given");
+  }
+  check_inputs(options);
 }
 
 }  // namespace keysieve

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "tools/cli/map_input.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/transfer/adds_log.hpp"
 
@@ -15,6 +16,7 @@ namespace keysieve {
 
 struct BuildOptions {
   std::string key_path;
+  MapOptions map;
   std::string known_absent_path;
   std::string output_path;
   std::string kind_name;

@@ -93,6 +93,11 @@ void add_key_format(CLI::App* verb, KeyFileFormat& format) {
   verb->add_flag("--allow-cr", format.allow_cr, "Strip a CR at line ends, which is an error otherwise");
 }
 
+void check_standard_input(const std::vector<std::string>& paths) {
+  if (std::ranges::count(paths, "-") > 1)
+    throw Error(ErrorKind::Usage, "standard input can be one of the lists, not several");
+}
+
 void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
   verb->add_flag("--allow-suspect-keys", allow,
                  "Accept a list whose lines look like anything but keys: quoted, padded, a table, CSV, JSON, "
@@ -150,7 +155,11 @@ CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key
 }
 
 Guards GuardOptions::guards(const KeyFileFormat& format) const {
-  Guards guards{.min_keys = min_keys, .max_shrink = max_shrink, .max_fpr = max_fpr, .required_keys = {}};
+  Guards guards{.min_keys = min_keys,
+                .max_shrink = max_shrink,
+                .max_fpr = max_fpr,
+                .max_changed = max_changed,
+                .required_keys = {}};
   if (allow_shrink) guards.max_shrink.reset();
   if (!required_keys_path.empty()) {
     read_keys(required_keys_path, format,
@@ -167,6 +176,11 @@ void add_guards(CLI::App* verb, GuardOptions& options) {
       ->group(group);
   add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,
              "Refuse a set that has lost more than this share of the previous generation's keys [20%]")
+      ->type_name("SHARE")
+      ->group(group);
+  add_parsed(verb, "--max-changed", options.max_changed, parse_share,
+             "Refuse a map in which more than this share of a sample of keys has another value than in the "
+             "previous generation; 100% lifts it [50%]")
       ->type_name("SHARE")
       ->group(group);
   verb->add_flag("--allow-shrink", options.allow_shrink, "Lift --max-shrink")->group(group);

@@ -72,6 +72,9 @@ void add_json(CLI::App* verb, bool& json);
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
 void add_key_format(CLI::App* verb, KeyFileFormat& format);
+// Throws Usage if more than one of these lists of keys is standard input.
+void check_standard_input(const std::vector<std::string>& paths);
+
 // --allow-suspect-keys, for verbs that put a list of keys into a set, and what it allows. Throws Data if the
 // list is probably wrong; prints a warning for less.
 void add_allow_suspect_keys(CLI::App* verb, bool& allow);
@@ -87,6 +90,7 @@ CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key
 struct GuardOptions {
   std::uint64_t min_keys = 1;
   double max_shrink = kDefaultMaxShrink;
+  double max_changed = kDefaultMaxChanged;
   bool allow_shrink = false;
   std::optional<double> max_fpr;
   std::string required_keys_path;

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <tuple>
@@ -37,6 +38,7 @@ enum class Need {
 
 struct PlanOptions {
   SizingRequest request;
+  std::optional<std::uint64_t> largest_value;  // of a map
   bool removals = false;
   bool is_static = false;
   bool all = false;
@@ -45,7 +47,7 @@ struct PlanOptions {
 
   [[nodiscard]] Need need() const noexcept {
     if (removals) return Need::Removals;
-    return is_static || request.known_absent != 0 ? Need::Static : Need::Adds;
+    return is_static || request.known_absent != 0 || largest_value ? Need::Static : Need::Adds;
   }
 };
 
@@ -161,6 +163,7 @@ Plan plan_kinds(const SizingRequest& request, bool all) {
   Plan plan;
   for (const FilterKind& kind : filter_kinds()) {
     if (!all && !is_usual(kind)) continue;
+    if (request.value_bits != 0 && kind.build_map == nullptr) continue;
     if (reaches_target(kind, request)) {
       plan.kinds.push_back(plan_kind(kind, request));
     } else {
@@ -187,7 +190,7 @@ Plan made_plan(const PlanOptions& options) {
 }
 
 double bound_bits_per_key(const SizingRequest& request) {
-  return -std::log2(request.target_fpr);
+  return request.value_bits - std::log2(request.target_fpr);
 }
 
 Json to_json(const PlannedKind& planned, bool recommended) {
@@ -213,6 +216,7 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
               {"target_fpr", request.target_fpr},
               {"growth", request.growth},
               {"known_absent_count", request.known_absent},
+              {"value_bits", request.value_bits},
               {"shard_bytes", request.shard_bytes},
               {"reason", plan.reason},
               {"bound_bits_per_key", bound_bits_per_key(request)},
@@ -231,6 +235,7 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
   if (request.known_absent != 0)
     fmt::print(", with {} that answer absent for certain",
                format_count_of(request.known_absent, "known-absent key"));
+  if (request.value_bits != 0) fmt::print(", with values of {}", format_count_of(request.value_bits, "bit"));
   if (request.growth > 1.0) fmt::print(", with room for {} times the keys", request.growth);
   fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
 
@@ -247,6 +252,8 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
   if (request.known_absent != 0)
     fmt::print(
         "\nKnown-absent keys are absent without exception; the theoretical FPR is that of all other keys.");
+  if (request.value_bits != 0)
+    fmt::print("\nThe theoretical FPR is that of other keys, which then have a wrong value.");
   fmt::print("\nSize and bits/key count the whole file; no filter can need less than {:.2f} bits/key.\n",
              bound_bits_per_key(request));
   if (!plan.too_high.empty())
@@ -254,7 +261,16 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
                fmt::join(plan.too_high, ", "));
 }
 
-void plan(const PlanOptions& options) {
+// Bits of the largest value.
+std::uint8_t value_bits_of(std::uint64_t largest) {
+  if (largest > UINT32_MAX) {
+    throw Error(ErrorKind::Usage, fmt::format("--values: {} is out of range: 0 to {}", largest, UINT32_MAX));
+  }
+  return static_cast<std::uint8_t>(std::bit_width(std::max<std::uint64_t>(largest, 1)));
+}
+
+void plan(PlanOptions options) {
+  if (options.largest_value) options.request.value_bits = value_bits_of(*options.largest_value);
   if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
   const Plan plan = made_plan(options);
   if (!options.svg_path.empty()) {
@@ -274,6 +290,7 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
                             "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
                             "  keysieve plan --keys 5000000 --static --svg fpr.svg\n"
                             "  keysieve plan --keys 80000 --known-absent 2M\n"
+                            "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
                             "  keysieve plan --keys 80000 --shard-size 8KiB --json");
   add_parsed(verb, "--keys", options->request.keys, parse_key_count,
              "Number of distinct keys, 1 or more: 80000, 80k or 5M")
@@ -285,6 +302,9 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
   add_parsed(verb, "--known-absent", options->request.known_absent, parse_key_count,
              "Number of known-absent keys, to which the set answers absent without exception [0]")
       ->type_name("N");
+  add_parsed(verb, "--values", options->largest_value, parse_count,
+             "For a map: the largest value of a key, a number from 0 to 4294967295")
+      ->type_name("N");
   verb->add_option("--growth", options->request.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();
@@ -293,7 +313,8 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
       ->type_name("SIZE");
   CLI::Option* removals =
       verb->add_flag("--removals", options->removals, "Keys are removed from the set as well as added to it")
-          ->excludes(verb->get_option("--known-absent"));
+          ->excludes(verb->get_option("--known-absent"))
+          ->excludes(verb->get_option("--values"));
   verb->add_flag("--static", options->is_static,
                  "The set does not change between builds: no key is added or removed")
       ->excludes(removals);
@@ -303,7 +324,8 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
           "Draw a picture for a browser: bits per key of every kind over FPR, with the recommended one, and "
           "FPR of bloom over keys per shard and k")
       ->type_name("FILE.svg")
-      ->excludes(verb->get_option("--known-absent"));
+      ->excludes(verb->get_option("--known-absent"))
+      ->excludes(verb->get_option("--values"));
   add_json(verb, options->json);
   verb->callback([options] { plan(*options); });
 }

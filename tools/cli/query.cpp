@@ -36,19 +36,43 @@ struct QueryOptions {
   bool json = false;
 };
 
+struct Answer {
+  bool may_contain = false;
+  std::string word;  // for people and JSON
+  Json more = Json::object();
+};
+
 // What is asked for keys.
 struct Source {
-  std::string_view present = "maybe";
-  std::string_view absent = "absent";
-  std::function<bool(std::string_view key)> may_contain{};
+  std::function<Answer(std::string_view key)> ask{};
   // To be called when time may have passed since the key before.
   std::function<void()> look_again = [] {};
 };
 
-Source source_in(const SnapshotView& snapshot) {
-  return {.may_contain = [snapshot](std::string_view key) {
-    return snapshot.may_contain(snapshot.hasher()(key));
-  }};
+Answer maybe_or_absent(bool may_contain) {
+  return {.may_contain = may_contain, .word = may_contain ? "maybe" : "absent"};
+}
+
+// The value of a key in a map, or the names of the sets that it is in.
+Answer answer_of(const SnapshotView& map, MapAnswer found) {
+  if (found == kAbsent) return maybe_or_absent(false);
+  if (found == kUnknown) return {.may_contain = true, .word = "unknown"};
+  if (map.header().member_count == 0)
+    return {.may_contain = true, .word = std::to_string(found), .more = {{"value", found}}};
+  if (map.members_of(found) == 0) return maybe_or_absent(false);
+  Answer answer{.may_contain = true, .word = "", .more = {{"sets", Json::array()}}};
+  for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
+    if ((map.members_of(found) >> i & 1) == 0) continue;
+    answer.word += (answer.word.empty() ? "" : ",") + std::string(map.member(i));
+    answer.more["sets"].push_back(map.member(i));
+  }
+  return answer;
+}
+
+Answer answer_in(const SnapshotView& snapshot, std::string_view key) {
+  const KeyHash hash = snapshot.hasher()(key);
+  return snapshot.is_map() ? answer_of(snapshot, snapshot.find(hash))
+                           : maybe_or_absent(snapshot.may_contain(hash));
 }
 
 // Answers as PHP would, for each key from what is published then; but a set that is not there is an error
@@ -57,10 +81,14 @@ class PublishedSet {
  public:
   explicit PublishedSet(SetReader reader) : reader_(std::move(reader)) {}
 
-  bool may_contain(std::string_view key) {
+  Answer ask(std::string_view key) {
     const Attachment* attached = reader_.follow();
     if (reader_.availability() != noted_) note();
-    return !attached || attached->may_contain(attached->snapshot().hasher()(key));
+    if (attached == nullptr) return maybe_or_absent(true);
+    const SnapshotView& snapshot = attached->snapshot();
+    const KeyHash hash = snapshot.hasher()(key);
+    return snapshot.is_map() ? answer_of(snapshot, attached->find(hash))
+                             : maybe_or_absent(attached->may_contain(hash));
   }
 
   void look_again() noexcept { reader_.check_soon(); }
@@ -86,8 +114,11 @@ class SeenSet {
  public:
   explicit SeenSet(SeenReader reader) : reader_(std::move(reader)) {}
 
-  bool may_contain(std::string_view key) {
-    if (reader_.follow()) return reader_.may_contain(reader_.hasher()(key));
+  Answer ask(std::string_view key) {
+    if (reader_.follow()) {
+      const bool was_seen = reader_.may_contain(reader_.hasher()(key));
+      return {.may_contain = was_seen, .word = was_seen ? "seen" : "new"};
+    }
     throw Error(ErrorKind::MissingInput,
                 fmt::format("seen set {}: {}: it cannot be known whether a key was seen", reader_.set_name(),
                             reader_.reason()));
@@ -105,7 +136,7 @@ int filter_stdin(const QueryOptions& options, const Source& source) {
   read_keys_in_threads("-", options.format, 1, [&](unsigned /*thread*/, auto keys) {
     source.look_again();
     for (const std::string_view key : keys) {
-      if (source.may_contain(key) == options.invert) continue;
+      if (source.ask(key).may_contain == options.invert) continue;
       printed = true;
       fmt::print("{}{}", key, options.format.nul_separated ? '\0' : '\n');
     }
@@ -115,21 +146,25 @@ int filter_stdin(const QueryOptions& options, const Source& source) {
 }
 
 int print_answers(const QueryOptions& options, const Source& source) {
-  bool found = false;
-  Json answers = Json::array();
-  for (const std::string& key : options.keys) {
-    const bool may_contain = source.may_contain(key);
-    found = found || may_contain != options.invert;
-    const std::string_view word = may_contain ? source.present : source.absent;
+  std::vector<Answer> answers;
+  for (const std::string& key : options.keys) answers.push_back(source.ask(key));
+  std::size_t width = 0;
+  for (const Answer& answer : answers) width = std::max(width, answer.word.size());
+  Json members = Json::array();
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Answer& answer = answers[i];
     if (options.json) {
-      answers.push_back({{"key", key}, {"answer", word}});
-    } else if (options.keys.size() == 1) {
-      fmt::print("{}\n", word);
+      members.push_back({{"key", options.keys[i]}, {"answer", answer.word}});
+      members.back().update(answer.more);
+    } else if (answers.size() == 1) {
+      fmt::print("{}\n", answer.word);
     } else {
-      fmt::print("{:<{}}  {}\n", word, std::max(source.present.size(), source.absent.size()), key);
+      fmt::print("{:<{}}  {}\n", answer.word, width, options.keys[i]);
     }
   }
-  if (options.json) print_json({{"set", options.set_name}, {"answers", answers}});
+  if (options.json) print_json({{"set", options.set_name}, {"answers", members}});
+  const bool found = std::ranges::any_of(
+      answers, [&](const Answer& answer) { return answer.may_contain != options.invert; });
   return found ? kExitMaybe : kExitAbsent;
 }
 
@@ -138,10 +173,9 @@ int ask(const QueryOptions& options, const Source& source) {
 }
 
 template <typename Set>
-int ask(const QueryOptions& options, Set set, Source source) {
-  source.may_contain = [&set](std::string_view key) { return set.may_contain(key); };
-  source.look_again = [&set] { set.look_again(); };
-  return ask(options, source);
+int ask_set(const QueryOptions& options, Set set) {
+  return ask(options, {.ask = [&set](std::string_view key) { return set.ask(key); },
+                       .look_again = [&set] { set.look_again(); }});
 }
 
 int query(const QueryOptions& options) {
@@ -152,13 +186,12 @@ int query(const QueryOptions& options) {
   if (!options.snapshot_path.empty()) {
     const SnapshotFile file(options.snapshot_path, Check::Everything);
     file.view().check_set_name(checked_set_name(options.set_name), options.snapshot_path);
-    return ask(options, source_in(file.view()));
+    return ask(options, {.ask = [&](std::string_view key) { return answer_in(file.view(), key); }});
   }
   const std::string& name = options.set_name;
   if (sets_named(options.directory, name).front() == SetType::Seen)
-    return ask(options, SeenSet(seen_status_reader(options.directory, name)),
-               {.present = "seen", .absent = "new"});
-  return ask(options, PublishedSet(status_reader(options.directory, name)), {});
+    return ask_set(options, SeenSet(seen_status_reader(options.directory, name)));
+  return ask_set(options, PublishedSet(status_reader(options.directory, name)));
 }
 
 }  // namespace
@@ -172,6 +205,7 @@ void add_query(CLI::App& program, VerbResult& result) {
       "  keysieve query --file tags.ks tags 猫            asks a snapshot file\n"
       "  keysieve query tags --stdin < words.txt         prints the words that may be in the set\n"
       "  keysieve query tags --stdin -v < words.txt      prints the absent ones\n"
+      "  keysieve query tiers sku-1                      asks a map: prints its value, absent or unknown\n"
       "  keysieve query clicks ada                       asks a seen set: prints seen or new\n"
       "A seen set is only asked: no key is added, and one that is bypassed or missing is an error. If\n"
       "a published set has the same name, that is asked.\n"

@@ -42,12 +42,16 @@ struct Column {
   std::string (*cell)(const Facts& facts, UnixSeconds now);
 };
 
-constexpr std::array<Column<LivePublication>, 12> kColumns{{
+constexpr std::array<Column<LivePublication>, 13> kColumns{{
     {"publication", true, [](const auto& live, auto) { return std::to_string(live.id.publication); }},
     {"generation", false,
      [](const auto& live, auto) { return live.generation == 0 ? "file" : std::to_string(live.generation); }},
     {"keys", false, [](const auto& live, auto) { return format_count(live.key_count); }},
     {"known absent", true, [](const auto& live, auto) { return count_if_any(live.known_absent); }},
+    {"values", true,
+     [](const auto& live, auto) {
+       return live.value_bits == 0 ? "-" : format_count_of(live.value_bits, "bit");
+     }},
     {"added", false,
      [](const auto& live, auto) { return live.layer_fill ? format_count(live.added_keys) : "-"; }},
     {"live layer full", true,

@@ -43,6 +43,25 @@ void add_known_absent(Report& report, const SnapshotHeader& header) {
              header.known_absent);
 }
 
+void add_values(Report& report, const SnapshotView& snapshot) {
+  const SnapshotHeader& header = snapshot.header();
+  Json names = Json::array();
+  if (!snapshot.is_map()) {
+    report.add_member("value_bits", 0);
+    return report.add_member("members", names);
+  }
+  report.add("values", format_count_of(header.value_bits, "bit"), "value_bits", header.value_bits);
+  if (header.member_count == 0) return report.add_member("members", names);
+  std::string text;
+  for (std::uint32_t i = 0; i < header.member_count; ++i) {
+    const std::string name(snapshot.member(i));
+    text += (i == 0 ? "" : ", ") + name;
+    names.push_back(name);
+  }
+  report.add("members", text + " in " + format_count_of(header.combination_count, "combination"), "members",
+             names);
+}
+
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
   add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
 }
@@ -57,6 +76,7 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
   report.add_member("hash_count", header.hash_count);
   report.add("keys", format_count(header.key_count) + " distinct", "key_count", header.key_count);
   add_known_absent(report, header);
+  add_values(report, snapshot);
   report.add(
       "shards",
       fmt::format("{} of {}", format_count(header.shard_count), format_bytes(params_of(header).stride())),

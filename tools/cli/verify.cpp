@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/builder/partition/shard_order.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/cli/map_input.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/keys/value_line.hpp"
+#include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"
 
@@ -23,6 +27,7 @@ namespace {
 struct VerifyOptions {
   std::string path;
   std::string key_path;
+  MapOptions map;
   std::string absent_path;
   std::string known_absent_path;
   PublicKeys public_keys;
@@ -75,10 +80,87 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   return known;
 }
 
+std::uint64_t member_bit(const SnapshotView& map, const std::string& name, const std::string& path) {
+  for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
+    if (map.member(i) == name) return std::uint64_t{1} << i;
+  }
+  throw Error(ErrorKind::Data, path + ": has no member " + name);
+}
+
+// Every key of the lists of a map must have its value, or be of just those named sets whose lists it is in.
+// Returns how many keys there were.
+std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
+  std::uint64_t keys = 0;
+  const auto check = [&](const std::string& path, std::string_view key, bool is_right, MapAnswer found) {
+    ++keys;
+    if (is_right) return;
+    throw Error(
+        ErrorKind::Data,
+        fmt::format("{}: \"{}\" {}, and not as {} says: the map was not built from this list", options.path,
+                    printable(key), found == kAbsent ? "is absent" : fmt::format("has the value {}", found),
+                    key_source(path)));
+  };
+  if (const std::string& path = options.map.values_path; !path.empty()) {
+    ProgressLine progress("asking for " + key_source(path));
+    read_keys(path, options.format, [&](std::string_view line) {
+      const ValueLine wanted = parse_value_line(line, options.map.value_column, key_source(path));
+      const KeyHash hash = map.hasher()(wanted.key);
+      const MapAnswer found = map.find(hash);
+      known.suspects.erase(hash.word);
+      check(path, wanted.key, found == wanted.value, found);
+      progress.show_keys(keys);
+    });
+  }
+  std::uint64_t named = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> sets_of;  // by a key's hash
+  for (const MemberList& list : member_lists(options.map.members)) {
+    const std::uint64_t bit = member_bit(map, list.name, options.path);
+    named |= bit;
+    ProgressLine progress("asking for " + key_source(list.path));
+    read_keys(list.path, options.format, [&](std::string_view key) {
+      const KeyHash hash = map.hasher()(key);
+      const MapAnswer found = map.find(hash);
+      known.suspects.erase(hash.word);
+      check(list.path, key, (map.members_of(found) & bit) != 0, found);
+      sets_of[hash.word] |= bit;
+      progress.show_keys(keys);
+    });
+  }
+  const auto too_many = std::ranges::count_if(sets_of, [&](const auto& key) {
+    return (map.members_of(map.find(KeyHash{key.first})) & named) != key.second;
+  });
+  if (too_many != 0) {
+    throw Error(
+        ErrorKind::Data,
+        fmt::format("{}: it has {} in more sets than the lists say: the map was not built from these lists",
+                    options.path, format_count_of(static_cast<std::uint64_t>(too_many), "key")));
+  }
+  return keys;
+}
+
+Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, KnownAbsent& known) {
+  if (options.map.is_map()) return {.maybe = check_values(snapshot, options, known), .absent = 0};
+  return ask(snapshot, options.key_path, options.format, [&](KeyHash hash) {
+    known.suspects.erase(hash.word);
+    return true;
+  });
+}
+
+std::string named_lists(const VerifyOptions& options) {
+  if (!options.map.members.empty()) return "--member";
+  return key_source(options.map.is_map() ? options.map.values_path : options.key_path);
+}
+
 void check_inputs(const VerifyOptions& options) {
-  const std::array paths{options.key_path, options.absent_path, options.known_absent_path};
-  if (std::ranges::count(paths, "-") > 1)
-    throw Error(ErrorKind::Usage, "standard input can be one of the lists, not several");
+  if (options.key_path.empty() != options.map.is_map()) {
+    throw Error(ErrorKind::Usage, options.key_path.empty()
+                                      ? "which keys? Give --keys, or for a map --values or --member"
+                                      : "--keys: --values and --member have the keys of a map");
+  }
+  std::vector<std::string> lists = options.map.paths();
+  for (const std::string& path : {options.key_path, options.absent_path, options.known_absent_path})
+    lists.push_back(path);
+  check_standard_input(lists);
 }
 
 void verify(const VerifyOptions& options) {
@@ -86,10 +168,9 @@ void verify(const VerifyOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   check_signature(file.view(), options.public_keys, options.path);
   KnownAbsent known = ask_known_absent(file.view(), options);
-  const Answers present = ask(file.view(), options.key_path, options.format, [&](KeyHash hash) {
-    known.suspects.erase(hash.word);
-    return true;
-  });
+  if (options.map.is_map() && !file.view().is_map())
+    throw Error(ErrorKind::Data, options.path + ": is no map: its keys have no values");
+  const Answers present = ask_present(file.view(), options, known);
   if (present.absent != 0) {
     throw Error(
         ErrorKind::Data,
@@ -99,7 +180,7 @@ void verify(const VerifyOptions& options) {
   }
   const bool is_empty_set = file.view().header().key_count == 0;
   if (present.keys() == 0 && !is_empty_set)
-    throw Error(ErrorKind::Data, key_source(options.key_path) + ": holds no keys");
+    throw Error(ErrorKind::Data, named_lists(options) + ": holds no keys");
 
   Report report;
   report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);
@@ -143,11 +224,12 @@ void add_verify(CLI::App& program, VerbResult& /*result*/) {
       add_verb(program, "verify", "Check a snapshot file against its keys: no false negative, measured FPR",
                "  keysieve verify tags.ks --keys tags.txt\n"
                "  keysieve verify tags.ks --keys tags.txt --absent other.txt\n"
-               "  keysieve verify tags.ks --keys tags.txt --known-absent no-article.txt");
+               "  keysieve verify tags.ks --keys tags.txt --known-absent no-article.txt\n"
+               "  keysieve verify tiers.ks --values tiers.tsv");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
   verb->add_option("--keys", options->key_path, "File of the keys it was built from; each must answer maybe")
-      ->required()
       ->type_name("FILE");
+  add_map_options(verb, options->map);
   verb->add_option(
           "--absent", options->absent_path,
           "File of keys that are not in the set, for the measured FPR; those of --known-absent do not count")

@@ -101,7 +101,7 @@ KeysRead read_keys_in_threads(const std::string& path, const KeyFileFormat& form
     split_all(blocks, splitter, findings);
   });
   return {.count = findings.keys(key_source(path), format),
-          .suspicions = suspicions_about(blocks.beginning(), blocks.ending())};
+          .suspicions = suspicions_about(blocks.beginning(), blocks.ending(), format)};
 }
 
 }  // namespace keysieve

@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 struct KeyFileFormat {
   bool nul_separated = false;  // then empty keys count, and CR and LF are ordinary bytes
   bool allow_cr = false;
+  bool has_columns = false;  // a line's key ends at its first TAB, which matters only for suspicions
   std::size_t max_key_bytes = kMaxKeyBytes;  // a longer key is an error
 };
 

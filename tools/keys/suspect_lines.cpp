@@ -30,13 +30,14 @@ std::string_view without_spaces(std::string_view line) {
   return begin == std::string_view::npos ? "" : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
 }
 
-// Leaves out empty lines and CRs, as the reader does.
-std::vector<std::string_view> split_lines(std::string_view text) {
+// The keys. Leaves out empty lines and CRs, as the reader does.
+std::vector<std::string_view> split_lines(std::string_view text, const KeyFileFormat& format) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (format.has_columns) line = line.substr(0, line.find('\t'));
     if (!line.empty()) lines.push_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -284,8 +285,8 @@ std::optional<Suspicion> messages(Lines lines, Lines last) {
 }
 
 bool has_space_at_an_edge(std::string_view line) {
-  // ASCII space and tab, no-break space, ideographic space.
-  constexpr std::array<std::string_view, 4> kSpaces{" ", "\t", "\u00A0", "\u3000"};
+  // ASCII space, tab and CR, no-break space, ideographic space.
+  constexpr std::array<std::string_view, 5> kSpaces{" ", "\t", "\r", "\u00A0", "\u3000"};
   return std::ranges::any_of(
       kSpaces, [line](std::string_view space) { return line.starts_with(space) || line.ends_with(space); });
 }
@@ -350,9 +351,10 @@ std::optional<Suspicion> odd_lines(const OddLine& odd, Lines lines) {
 
 }  // namespace
 
-std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending) {
-  const std::vector<std::string_view> lines = split_lines(beginning);
-  const std::vector<std::string_view> last = split_lines(ending);
+std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending,
+                                        const KeyFileFormat& format) {
+  const std::vector<std::string_view> lines = split_lines(beginning, format);
+  const std::vector<std::string_view> last = split_lines(ending, format);
   std::vector<Suspicion> found;
   if (const auto suspicion = messages(lines, last)) found.push_back(*suspicion);
   if (!lines.empty()) {

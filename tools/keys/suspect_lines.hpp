@@ -14,7 +14,8 @@ namespace keysieve {
 
 // Returns what looks wrong, with the first lines that show it. `beginning` are the first whole lines of a
 // list, `ending` its last ones; both may be the whole list.
-std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending);
+std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending,
+                                        const KeyFileFormat& format);
 
 // Returns why a list that begins like this is refused; nothing if it may be a list of keys.
 std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileFormat& format);

@@ -26,6 +26,7 @@ int exit_status_of(ErrorKind kind) noexcept {
     case ErrorKind::MinKeys:
     case ErrorKind::MaxShrink:
     case ErrorKind::MaxFpr:
+    case ErrorKind::MaxChanged:
     case ErrorKind::RequiredKeys:
     case ErrorKind::KnownAbsentSample:
       return 65;

@@ -37,6 +37,7 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
                        .kind = std::string(snapshot.kind().name),
                        .key_profile = std::string(snapshot.key_profile()),
                        .key_count = header.key_count,
+                       .value_bits = header.value_bits,
                        .bytes = header.file_bytes,
                        .target_fpr = header.target_fpr,
                        .estimated_fpr = header.estimated_fpr,
@@ -50,6 +51,9 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
                        .is_damaged = (control.current.load(std::memory_order_acquire) & kDamagedBit) != 0,
                        .layer = attached.layer().geometry(),
                        .added_keys = attached.layer().keys()};
+  live.value_sample = snapshot.value_sample();
+  live.seed = header.seed;
+  for (std::uint32_t i = 0; i < header.member_count; ++i) live.members.emplace_back(snapshot.member(i));
   if (header.retrieval_bytes != 0) live.known_absent = header.known_absent;
   const bool has_layer = live.layer.shard_count != 0;
   if (has_layer && reading != Reading::Headers) live.layer_fill = layer_fill(attached.layer());

@@ -82,11 +82,32 @@ double default_max_fpr(double target_fpr) noexcept {
   return std::clamp(kDefaultFprSlack * target_fpr, kUnfeltFpr, 1.0);
 }
 
-void check_guards(const Guards& guards, const SnapshotView& snapshot,
-                  std::optional<std::uint64_t> previous_keys) {
+std::optional<double> share_changed(const Baseline& before, const SnapshotView& map) {
+  constexpr int kFewest = 8;
+  if (!map.is_map() || before.seed != map.seed()) return std::nullopt;
+  int compared = 0;
+  int changed = 0;
+  for (const SampledValue& sampled : before.values) {
+    const MapAnswer now = map.find(sampled.hash);
+    if (now == kAbsent) continue;
+    ++compared;
+    changed += now == sampled.value ? 0 : 1;
+  }
+  if (compared < kFewest) return std::nullopt;
+  return static_cast<double>(changed) / compared;
+}
+
+void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before) {
   const std::string set = "set \"" + std::string(snapshot.set_name()) + "\" ";
   const SnapshotHeader& header = snapshot.header();
-  check_key_count(guards, header.key_count, previous_keys, set);
+  check_key_count(guards, header.key_count, before ? std::optional(before->key_count) : std::nullopt, set);
+  const std::optional<double> changed = before ? share_changed(*before, snapshot) : std::nullopt;
+  if (changed && *changed > guards.max_changed + kRounding) {
+    throw Error(ErrorKind::MaxChanged, set + "has another value for " + format_share(*changed) +
+                                           " of a sample of its keys, more than " +
+                                           format_share(guards.max_changed) + "; " +
+                                           setting(guards, "max-changed") + " sets that limit");
+  }
   if (guards.max_fpr && !(header.estimated_fpr <= *guards.max_fpr)) {
     throw Error(ErrorKind::MaxFpr, set + "has an estimated FPR of " + format_share(header.estimated_fpr) +
                                        ", above " + format_share(*guards.max_fpr) + "; " +

@@ -15,6 +15,22 @@
 namespace keysieve {
 
 inline constexpr double kDefaultMaxShrink = 0.20;
+inline constexpr double kDefaultMaxChanged = 0.50;
+
+// What a snapshot is measured against: the generation before, or what is live.
+struct Baseline {
+  std::uint64_t key_count = 0;
+  HashSeed seed{};
+  std::vector<SampledValue> values{};  // of a map
+};
+
+inline Baseline baseline_of(const SnapshotView& snapshot) {
+  return {snapshot.header().key_count, snapshot.seed(), snapshot.value_sample()};
+}
+
+// Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer
+// than eight can be compared, or none because the keys are hashed with another seed.
+std::optional<double> share_changed(const Baseline& before, const SnapshotView& map);
 
 // The share of keys that is gone; 0 if there are as many or more.
 double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept;
@@ -34,22 +50,22 @@ struct Guards {
   std::optional<double> max_shrink =
       kDefaultMaxShrink;                     // against the generation before; nullopt: --allow-shrink
   std::optional<double> max_fpr{};           // limit of the estimated FPR
+  double max_changed = kDefaultMaxChanged;   // of a map's values, against the generation before; 1: no limit
   std::vector<std::string> required_keys{};  // keys that must answer maybe
   bool allow_any_as_of = false;              // push only: also older than what is current, or of the future
   GuardSource source = GuardSource::Options;
 };
 
-// Also checks that the known-absent keys in the snapshot's sample are absent. `previous_keys`: key count of
-// the generation before, nothing if there is none. Throws Refused; the message names the set, the guard, both
+// Also checks that the known-absent keys in the snapshot's sample are absent. `before`: nothing if there is
+// none. Throws one of kRefusals; the message names the set, the guard, both
 // figures and where the guard is set.
-void check_guards(const Guards& guards, const SnapshotView& snapshot,
-                  std::optional<std::uint64_t> previous_keys);
+void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{
-    ErrorKind::Data,         ErrorKind::Incompatible,     ErrorKind::NotSigned, ErrorKind::Older,
-    ErrorKind::MaxSize,      ErrorKind::MinKeys,          ErrorKind::MaxShrink, ErrorKind::MaxFpr,
-    ErrorKind::RequiredKeys, ErrorKind::KnownAbsentSample};
+    ErrorKind::Data,       ErrorKind::Incompatible, ErrorKind::NotSigned,        ErrorKind::Older,
+    ErrorKind::MaxSize,    ErrorKind::MinKeys,      ErrorKind::MaxShrink,        ErrorKind::MaxFpr,
+    ErrorKind::MaxChanged, ErrorKind::RequiredKeys, ErrorKind::KnownAbsentSample};
 
 inline bool is_refusal(const Error& error) noexcept {
   return std::ranges::find(kRefusals, error.kind()) != kRefusals.end();

@@ -56,6 +56,11 @@ Json to_json(const SnapshotRecord& record) {
             {"seed", to_hex(record.seed)}};
   if (record.counters_bytes != 0) json["counters_bytes"] = record.counters_bytes;
   if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
+  if (record.value_bits != 0) json["value_bits"] = record.value_bits;
+  if (record.member_bytes != 0) json["member_bytes"] = record.member_bytes;
+  for (const SampledValue& sampled : record.value_sample) {
+    json["value_sample"].push_back({{"hash", to_hex(sampled.hash.word)}, {"value", sampled.value}});
+  }
   return json;
 }
 
@@ -158,6 +163,18 @@ class MemberReader {
   std::string source_;
 };
 
+std::vector<SampledValue> value_sample_of(const MemberReader& reader) {
+  const Json& entries = reader.at("value_sample");
+  if (!entries.is_array() || entries.size() > kValueSample)
+    reader.refuse("value_sample", "is not a list of at most 64");
+  std::vector<SampledValue> sample;
+  for (const Json& entry : entries) {
+    const MemberReader sampled(entry, "value_sample");
+    sample.push_back({{sampled.hex("hash")}, sampled.number<std::uint32_t>("value")});
+  }
+  return sample;
+}
+
 SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
@@ -186,10 +203,18 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
       record.retrieval_bytes > kMaxShardBytes - record.shard_bytes) {
     reader.refuse("retrieval_bytes", "is out of range");
   }
+  if (reader.has("value_bits")) record.value_bits = reader.number<std::uint8_t>("value_bits");
+  if (record.value_bits > kMaxValueBits) reader.refuse("value_bits", "is out of range");
+  if (reader.has("member_bytes")) record.member_bytes = reader.number<std::uint64_t>("member_bytes");
+  if (record.member_bytes > member_table_bytes(kMaxMembers, kMaxCombinations))
+    reader.refuse("member_bytes", "is out of range");
+  if (reader.has("value_sample")) record.value_sample = value_sample_of(reader);
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes};
-  const SnapshotLayout layout = snapshot_layout(record.shard_count, params);
-  const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
+  const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes, record.value_bits};
+  const SnapshotLayout layout =
+      snapshot_layout(record.shard_count, params, /*has_digests=*/false, record.member_bytes);
+  const SnapshotLayout signed_layout =
+      snapshot_layout(record.shard_count, params, /*has_digests=*/true, record.member_bytes);
   if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
     reader.refuse("shard_count", "does not fit \"bytes\"");
   if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
@@ -229,8 +254,12 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 
 }  // namespace
 
-std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept {
-  return record.previous.empty() ? std::nullopt : std::optional(record.previous.front().key_count);
+Baseline baseline_of(const SnapshotRecord& record) {
+  return {record.key_count, record.seed, record.value_sample};
+}
+
+std::optional<Baseline> baseline_before(const PointerRecord& record) {
+  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
 }
 
 std::string encode(const PointerRecord& record) {

@@ -13,6 +13,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/transfer/chunk.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 
@@ -34,6 +35,9 @@ struct SnapshotRecord {
   std::uint8_t hash_count = 0;
   std::uint32_t shard_bytes = 0;
   std::uint32_t retrieval_bytes = 0;
+  std::uint8_t value_bits = 0;     // of a map
+  std::uint64_t member_bytes = 0;  // of its table of members
+  std::vector<SampledValue> value_sample{};
   std::uint32_t shard_count = 0;
   HashSeed seed{};
 
@@ -74,8 +78,10 @@ struct PointerRecord {
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
-// The key count of the generation before the current one, for the guards; nothing if none is kept.
-std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept;
+// What snapshots are measured against if this generation is the one before.
+Baseline baseline_of(const SnapshotRecord& record);
+// The generation before the current one, for the guards; nothing if none is kept.
+std::optional<Baseline> baseline_before(const PointerRecord& record);
 
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws Data; Incompatible for another record format.

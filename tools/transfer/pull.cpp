@@ -93,7 +93,7 @@ std::variant<Pulled, MissingChunk> fetch_all(Store& store, const std::string& se
   const SnapshotRecord& record = *pointer.current;
   auto fetched = fetch(store, set_name, record, progress);
   if (auto* missing = std::get_if<MissingChunk>(&fetched)) return std::move(*missing);
-  Pulled pulled{record, keys_before(pointer), std::move(std::get<SnapshotBytes>(fetched))};
+  Pulled pulled{record, baseline_before(pointer), std::move(std::get<SnapshotBytes>(fetched))};
   if (with == With::Snapshot || record.counters_bytes == 0) return pulled;
   const SnapshotView view =
       SnapshotView::decode(pulled.snapshot.get(), name_of(store, set_name, record), Check::Tables);

@@ -24,10 +24,12 @@ constexpr int kMaxTries = 3;
 // Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
 bool would_fit(const SnapshotRecord& before, const SnapshotRecord& now, double target_fpr) {
   const FilterKind* kind = find_filter_kind(before.kind);
-  const bool is_alike =
-      before.kind == now.kind && before.shard_bytes == now.shard_bytes && before.retrieval_bytes == 0;
+  const bool is_alike = before.kind == now.kind && before.shard_bytes == now.shard_bytes &&
+                        before.retrieval_bytes == 0 && before.value_bits == now.value_bits;
   if (kind == nullptr || !is_alike || !kind->takes_hash_count(before.hash_count)) return true;
-  const Geometry geometry{kind, {before.shard_bytes, before.hash_count, 0}, before.shard_count};
+  const FilterParams params{
+      .shard_bytes = before.shard_bytes, .hash_count = before.hash_count, .value_bits = before.value_bits};
+  const Geometry geometry{kind, params, before.shard_count};
   return theoretical_fpr(geometry, static_cast<double>(now.key_count)) <= target_fpr * kStickySlack;
 }
 
@@ -40,9 +42,12 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
                        new_value + "; " + hint);
   };
   compare("kind", before.kind, now.kind);
+  compare("value bits", std::to_string(before.value_bits), std::to_string(now.value_bits),
+          now.value_bits == 0 ? "it is no map any more, so KeySieve\\Map knows nothing"
+                              : "values have as many bits as the largest one");
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
-  if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0)) {
+  if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0) && before.value_bits == now.value_bits) {
     const char* hint = would_fit(before, now, target_fpr) ? "build --like keeps it"
                                                           : "the keys no longer fit the shards before";
     compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
@@ -143,7 +148,7 @@ class Push {
                                              std::to_string(base_->generation) + " is not current any more");
     }
     check_guards(guards_, snapshot_,
-                 pointer.current ? std::optional(pointer.current->key_count) : std::nullopt);
+                 pointer.current ? std::optional(baseline_of(*pointer.current)) : std::nullopt);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
         throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +

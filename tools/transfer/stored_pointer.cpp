@@ -135,6 +135,9 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   record.hash_count = header.hash_count;
   record.shard_bytes = header.shard_bytes;
   record.retrieval_bytes = header.retrieval_bytes;
+  record.value_bits = header.value_bits;
+  record.member_bytes = header.members.bytes;
+  record.value_sample = snapshot.value_sample();
   record.shard_count = header.shard_count;
   record.seed = header.seed;
   return record;
@@ -156,8 +159,9 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
   if (!kind->takes_hash_count(current.hash_count)) {
     throw Error(ErrorKind::Data, source + ": \"hash_count\" is out of range");
   }
-  return Geometry{
-      kind, {current.shard_bytes, current.hash_count, current.retrieval_bytes}, current.shard_count};
+  return Geometry{kind,
+                  {current.shard_bytes, current.hash_count, current.retrieval_bytes, current.value_bits},
+                  current.shard_count};
 }
 
 }  // namespace keysieve

@@ -59,7 +59,7 @@ PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotVie
 
 struct Pulled {
   SnapshotRecord record;
-  std::optional<std::uint64_t> keys_before;  // from the same pointer record
+  std::optional<Baseline> before;  // the generation before, from the same pointer record
   SnapshotBytes snapshot;
   std::optional<SnapshotBytes> counters{};  // only of pull_with_counters()
 };

@@ -46,6 +46,14 @@ struct FilterKind : LookupKind {
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
+  // How many keys have room for their values in a shard of a map; nullptr if the kind cannot have values.
+  double (*value_capacity)(const FilterParams& params) noexcept;
+
+  // As build() for a shard of a map: values[i] belongs to keys[i] and has params.value_bits bits. nullptr if
+  // the kind cannot have values. Returns false if the shard has no room for them.
+  bool (*build_map)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+                    std::span<const KeyHash> keys, std::span<const std::uint32_t> values);
+
   // Adds one key to a shard that was built; nullptr if the kind cannot. Returns false if there is no room for
   // it; nothing has changed then. The caller updates the entry's key count.
   bool (*add)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params, KeyHash hash) noexcept;
@@ -85,5 +93,6 @@ std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
 const FilterKind& filter_kind_named(std::string_view name);
 
 inline constexpr std::string_view kDefaultKindName = "split_block_bloom";
+inline constexpr std::string_view kMapKindName = "ribbon";
 
 }  // namespace keysieve

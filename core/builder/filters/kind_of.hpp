@@ -20,10 +20,16 @@ FilterKind kind_of() {
       nullptr,
       nullptr,
       nullptr,
+      nullptr,
+      nullptr,
       Kind::estimated_fpr,
   };
   if constexpr (requires { Kind::kBlockBytes; }) kind.shard_alignment = Kind::kBlockBytes;
   if constexpr (requires { &Kind::capacity; }) kind.capacity = Kind::capacity;
+  if constexpr (requires { &Kind::build_map; }) {
+    kind.value_capacity = Kind::value_capacity;
+    kind.build_map = Kind::build_map;
+  }
   if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
   if constexpr (requires { &Kind::remove; }) kind.remove = Kind::remove;
   if constexpr (requires { Kind::kCanCount; }) kind.counting = &kCountingOf<Kind>;

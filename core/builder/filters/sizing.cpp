@@ -28,6 +28,10 @@ void check(const SizingRequest& request) {
   if (!(request.growth >= 1.0 && request.growth <= kMaxGrowth)) {
     throw Error(ErrorKind::Usage, "growth " + text_of(request.growth) + " is out of range: 1 to 100");
   }
+  if (request.value_bits > kMaxValueBits) {
+    throw Error(ErrorKind::Usage,
+                "values of " + std::to_string(request.value_bits) + " bits are out of range: 1 to 32");
+  }
   if (!is_shard_bytes(request.shard_bytes)) {
     throw Error(ErrorKind::Usage, "shard size " + std::to_string(request.shard_bytes) +
                                       " bytes is out of range: 1024, 2048, 4096 or 8192");
@@ -42,11 +46,16 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// The most keys per shard, on average, that leave room for the keys that are added: one shard in 3.5 million
-// is filled by chance to more than five standard deviations above the mean.
-double keys_per_shard_within(double capacity) {
-  constexpr double kSigmas = 5.0;
-  const double root = std::sqrt(capacity + kSigmas * kSigmas / 4.0) - kSigmas / 2.0;
+// By chance, one shard in 3.5 million holds more keys than five standard deviations above the mean: then the
+// keys that are added have no room. Above seven there is none in all but one of 20,000 maps of the most and
+// smallest shards, by the Poisson distribution of the keys: such a map could not be built.
+constexpr double kSigmasOfAdds = 5.0;
+constexpr double kSigmasOfValues = 7.0;
+constexpr double kSigmasOfGrownValues = 6.0;  // so that a map may grow a little in the shards that it has
+
+// The most keys per shard, on average, so that few shards have more than `capacity`.
+double keys_per_shard_within(double capacity, double sigmas) {
+  const double root = std::sqrt(capacity + sigmas * sigmas / 4.0) - sigmas / 2.0;
   return root * root;
 }
 
@@ -72,15 +81,18 @@ struct Load {
 
 // The most keys in a filter of that many bytes.
 Load fullest_filter(const FilterKind& kind, const SizingRequest& request, double target_fpr) {
-  Load best{{.shard_bytes = request.shard_bytes}};
+  Load best{{.shard_bytes = request.shard_bytes, .value_bits = request.value_bits}};
   for (const std::uint8_t k : kind.hash_counts()) {
-    const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
+    const FilterParams params{
+        .shard_bytes = request.shard_bytes, .hash_count = k, .value_bits = request.value_bits};
     const double to_beat = best.keys * kRoundingSlack;
     if (!meets_target(kind, params, to_beat, target_fpr)) continue;
     double keys = most_keys_per_shard(kind, params, target_fpr, to_beat);
     if (request.growth > 1.0 && kind.capacity != nullptr) {
-      keys = std::min(keys, keys_per_shard_within(kind.capacity(params)));
+      keys = std::min(keys, keys_per_shard_within(kind.capacity(params), kSigmasOfAdds));
     }
+    if (request.value_bits != 0)
+      keys = std::min(keys, keys_per_shard_within(kind.value_capacity(params), kSigmasOfValues));
     if (keys > best.keys) best = {params, keys};
   }
   return best;
@@ -100,18 +112,19 @@ std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& par
   return retrieval_bytes_for(kind, keys + passing + kSigmas * deviation);
 }
 
-bool is_sensible(const FilterKind& kind, std::uint32_t shard_bytes, double fpr) {
+bool is_sensible(const FilterKind& kind, const SizingRequest& request, double fpr) {
   if (fpr >= kMinFprOfEveryKind) return true;
   const auto counts = kind.hash_counts();
   return std::any_of(counts.begin(), counts.end(), [&](std::uint8_t k) {
-    return meets_target(kind, {.shard_bytes = shard_bytes, .hash_count = k},
-                        8.0 * shard_bytes / kMostSensibleBits, fpr);
+    return meets_target(
+        kind, {.shard_bytes = request.shard_bytes, .hash_count = k, .value_bits = request.value_bits},
+        8.0 * request.shard_bytes / (kMostSensibleBits + request.value_bits), fpr);
   });
 }
 
 // Whether the kind reaches that target, which then is not refused because the hashes take a share of it.
 bool reaches(const FilterKind& kind, const SizingRequest& request, double target_fpr) {
-  return is_sensible(kind, request.shard_bytes, request.known_absent == 0 ? target_fpr : 2.0 * target_fpr);
+  return is_sensible(kind, request, request.known_absent == 0 ? target_fpr : 2.0 * target_fpr);
 }
 
 // The FPR that is left for the filter: an unknown key that passes it has either bit of the second level.
@@ -154,7 +167,7 @@ Spread smallest_with_known_absent(const FilterKind& kind, const SizingRequest& r
   const auto known_absent = static_cast<double>(request.known_absent);
   Spread best;
   for (double fpr = filter_target(request); fpr >= kMinFpr; fpr *= kStep) {
-    if (best.shards != 0.0 && !is_sensible(kind, request.shard_bytes, fpr)) break;
+    if (best.shards != 0.0 && !is_sensible(kind, request, fpr)) break;
     Spread next = spread(fullest_filter(kind, request, fpr), request);
     FilterParams& params = next.load.params;
     params.retrieval_bytes = retrieval_bytes_of(kind, params, keys / next.shards, known_absent / next.shards);
@@ -219,6 +232,10 @@ double theoretical_fpr(const Geometry& geometry, double keys) {
 
 bool give_room(Geometry& geometry, double keys, double known_absent) {
   std::uint32_t& bytes = geometry.params.retrieval_bytes;
+  if (geometry.params.value_bits != 0) {
+    const double capacity = geometry.kind->value_capacity(geometry.params);
+    if (keys / geometry.shard_count > keys_per_shard_within(capacity, kSigmasOfGrownValues)) return false;
+  }
   if (known_absent == 0.0) {
     bytes = 0;
     return true;

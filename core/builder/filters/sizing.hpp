@@ -21,6 +21,7 @@ struct SizingRequest {
   std::uint32_t shard_bytes = kDefaultShardBytes;  // 1024, 2048, 4096 or 8192
   // If not 0, the target is that of unknown keys, and shards get a second level.
   std::uint64_t known_absent = 0;
+  std::uint8_t value_bits = 0;  // of each key in a map; the kind must be able to have values
 };
 
 struct Geometry {
@@ -61,7 +62,7 @@ std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept;
 
 // Gives the second levels room for that many keys and known-absent keys, of which a random share passes the
 // filters, or takes them away if there are none. Never makes them smaller otherwise. False if shards would be
-// too large.
+// too large, or if a map would be too full for its values.
 bool give_room(Geometry& geometry, double keys, double known_absent);
 
 }  // namespace keysieve

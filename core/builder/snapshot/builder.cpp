@@ -34,6 +34,11 @@ void check(const BuildSettings& settings) {
                                       " is not built by this version, which knows " +
                                       snapshot_formats_text());
   }
+  if (settings.map.values != nullptr && settings.kind->build_map == nullptr) {
+    throw Error(ErrorKind::Usage,
+                std::string(settings.kind->name) + " cannot have values; kinds that can: " +
+                    kind_names([](const FilterKind& kind) { return kind.build_map != nullptr; }));
+  }
   // Sizing checks the rest; called here so that a wrong setting fails before a long list is read.
   size_filter(*settings.kind, {.keys = 1,
                                .target_fpr = settings.target_fpr,
@@ -92,7 +97,7 @@ std::uint64_t SnapshotBuilder::size() {
   key_count_ = count_distinct(partitions_);
   if (known_absent_) known_absent_count_ = count_distinct(*known_absent_);
   geometry_ = geometry();
-  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
+  layout_ = layout();
   return layout_.file_bytes;
 }
 
@@ -114,7 +119,7 @@ std::uint64_t SnapshotBuilder::write(const WriteAt& write_at) {
 }
 
 bool SnapshotBuilder::try_write(const WriteAt& write_at) {
-  ShardFiller filler(geometry_, settings_.set_name, settings_.signer);
+  ShardFiller filler(geometry_, settings_.set_name, settings_.signer, settings_.map);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
   std::vector<KnownAbsentReader> absent_readers;
@@ -157,7 +162,7 @@ void SnapshotBuilder::enlarge_second_levels(std::uint32_t bytes) {
                     std::to_string(kMaxShardBytes) +
                     "; build with smaller shards, through which other keys pass");
   }
-  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
+  layout_ = layout();
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
@@ -193,11 +198,17 @@ void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::ui
   if (thread == 0 && resources_.progress) resources_.progress(done, total, what);
 }
 
+SnapshotLayout SnapshotBuilder::layout() const {
+  return snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr,
+                         settings_.map.member_bytes());
+}
+
 Geometry SnapshotBuilder::geometry() const {
+  const std::uint8_t value_bits = settings_.map.values == nullptr ? 0 : settings_.map.values->value_bits();
   const auto keys = static_cast<double>(key_count_);
   std::optional<Geometry> like = settings_.like;
   if (like && like->kind == settings_.kind && like->kind->takes_hash_count(like->params.hash_count) &&
-      like->params.shard_bytes == settings_.shard_bytes &&
+      like->params.shard_bytes == settings_.shard_bytes && like->params.value_bits == value_bits &&
       give_room(*like, keys, static_cast<double>(known_absent_count_)) &&
       theoretical_fpr(*like, keys) <= settings_.target_fpr * kStickySlack) {
     return *like;
@@ -206,7 +217,8 @@ Geometry SnapshotBuilder::geometry() const {
                                        .target_fpr = settings_.target_fpr,
                                        .growth = settings_.growth,
                                        .shard_bytes = settings_.shard_bytes,
-                                       .known_absent = known_absent_count_});
+                                       .known_absent = known_absent_count_,
+                                       .value_bits = value_bits});
 }
 
 SnapshotHeader SnapshotBuilder::header() const {
@@ -221,6 +233,7 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.shard_count = geometry_.shard_count;
   header.key_count = key_count_;
   header.hash_count = geometry_.params.hash_count;
+  header.value_bits = geometry_.params.value_bits;
   header.target_fpr = settings_.target_fpr;
   header.as_of = settings_.as_of;
   header.built_at = settings_.built_at == 0 ? unix_now() : settings_.built_at;
@@ -235,6 +248,13 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.retrieval_bytes = geometry_.params.retrieval_bytes;
   header.checksum_table = layout_.checksum_table;
   header.stretch_digests = layout_.stretch_digests;
+  header.members = layout_.members;
+  if (settings_.map.values != nullptr && settings_.map.members == nullptr)
+    settings_.map.values->take_sample(header);
+  if (const MapMembers* members = settings_.map.members) {
+    header.member_count = static_cast<std::uint32_t>(members->names.size());
+    header.combination_count = static_cast<std::uint32_t>(members->combinations.size());
+  }
   header.shards = layout_.shards;
   return header;
 }

@@ -13,6 +13,7 @@
 
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/partition/hash_partitions.hpp"
+#include "core/builder/snapshot/map_values.hpp"
 #include "core/builder/snapshot/signer.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/layout.hpp"
@@ -44,6 +45,9 @@ struct BuildSettings {
 
   const Signer* signer = nullptr;  // must outlive the builder; nullptr: the snapshot is not signed
 
+  // Of a map, whose values must be complete before size(). Both must outlive the builder.
+  MapContents map{};
+
   // Whether known-absent keys will be added. They share the memory with the keys.
   bool has_known_absent = false;
 };
@@ -73,6 +77,9 @@ class SnapshotBuilder {
   // keys up to that length.
   [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
   [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
+
+  // Hashes keys for this snapshot. Any thread.
+  [[nodiscard]] const KeyHasher& hasher() const noexcept { return hasher_; }
 
   // Keys of any bytes, at most most_key_bytes() each; they are hashed and not kept. Both throw CannotCreate
   // or Permission when a temporary file cannot be written, and std::bad_alloc.
@@ -114,6 +121,7 @@ class SnapshotBuilder {
   // Call once for each list, after its last key.
   [[nodiscard]] std::uint64_t count_distinct(HashPartitions& partitions) const;
   [[nodiscard]] Geometry geometry() const;
+  [[nodiscard]] SnapshotLayout layout() const;
   [[nodiscard]] SnapshotHeader header() const;
   // False if the second levels must be larger; the geometry is so then.
   bool try_write(const WriteAt& write_at);

@@ -62,15 +62,21 @@ void KnownAbsentReader::read(std::uint32_t shard, std::uint32_t shard_count,
   on_piece(take_front(left_, shard, shard_count));
 }
 
-ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer)
+ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer,
+                         const MapContents& map)
     : geometry_(geometry),
       set_name_(std::move(set_name)),
       signer_(signer),
-      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr)),
+      values_(map.values),
+      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr, map.member_bytes())),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
-      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {}
+      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {
+  if (map.members != nullptr) {
+    map.members->write_table(MutableBytes(front_).subspan(layout_.members.offset, layout_.members.bytes));
+  }
+}
 
 std::uint64_t ShardFiller::table_bytes() const noexcept {
   return front_.size() + (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);
@@ -128,13 +134,25 @@ void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys
   const FilterParams params = filter_params();
   const MutableBytes filter = shard.first(params.shard_bytes);
   ShardEntry entry;
-  kind.build(filter, entry, params, keys);
+  build_filter(index, keys, entry, filter);
   store(front_.data() + layout_.shard_table.offset + index * sizeof(ShardEntry), entry);
   estimated_fprs_[index] = kind.estimated_fpr(filter, entry, params);
   if (!fill_ratios_.empty()) fill_ratios_[index] = kind.fill_ratio(filter, entry, params);
   if (geometry_.params.retrieval_bytes == 0) return;
   estimated_fprs_[index] /= 2.0;  // an unknown key has either bit
   build_second_level(index, keys, *known_absent, entry, shard);
+}
+
+void ShardFiller::build_filter(std::uint32_t index, std::span<const KeyHash> keys, ShardEntry& entry,
+                               MutableBytes filter) const {
+  if (values_ == nullptr) return geometry_.kind->build(filter, entry, filter_params(), keys);
+  std::vector<std::uint32_t> values;
+  values_->copy(keys, values);
+  if (geometry_.kind->build_map(filter, entry, filter_params(), keys, values)) return;
+  throw Error(ErrorKind::Data,
+              "map " + set_name_ + ": shard " + std::to_string(index) +
+                  " has no room for the values of its " + std::to_string(keys.size()) +
+                  " keys, more than chance should give it: build it again with another seed");
 }
 
 void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHash> keys,

@@ -11,6 +11,7 @@
 
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/partition/partition_reader.hpp"
+#include "core/builder/snapshot/map_values.hpp"
 #include "core/builder/snapshot/signer.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/hash/key_hash.hpp"
@@ -86,8 +87,9 @@ class KnownAbsentReader {
 // comes before them: shard table, checksums, digests, estimated FPR.
 class ShardFiller {
  public:
-  // `signer`: nullptr for an unsigned snapshot; must outlive it.
-  ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer);
+  // `signer`: nullptr for an unsigned snapshot. `map`: the values of all keys, for a geometry with value
+  // bits; else empty. Both must outlive it.
+  ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer, const MapContents& map);
 
   // Memory that its tables take.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept;
@@ -115,11 +117,15 @@ class ShardFiller {
  private:
   // The parameters of the filters alone, without their second levels.
   [[nodiscard]] FilterParams filter_params() const noexcept {
-    return {geometry_.params.shard_bytes, geometry_.params.hash_count};
+    return {.shard_bytes = geometry_.params.shard_bytes,
+            .hash_count = geometry_.params.hash_count,
+            .value_bits = geometry_.params.value_bits};
   }
   [[nodiscard]] std::uint32_t shard_at(std::size_t task) const noexcept;
   void build_shard(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader* known_absent,
                    MutableBytes shard);
+  void build_filter(std::uint32_t index, std::span<const KeyHash> keys, ShardEntry& entry,
+                    MutableBytes filter) const;
   void build_second_level(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader& known_absent,
                           const ShardEntry& entry, MutableBytes shard);
   void need(std::uint32_t retrieval_bytes) noexcept;
@@ -127,6 +133,7 @@ class ShardFiller {
   Geometry geometry_;
   std::string set_name_;
   const Signer* signer_;
+  const MapValues* values_;  // nullptr in a set that is no map
   SnapshotLayout layout_;
   std::size_t tasks_ = 1;
   std::vector<std::byte> front_;

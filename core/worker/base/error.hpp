@@ -32,19 +32,17 @@ enum class ErrorKind : std::uint8_t {
   MinKeys,
   MaxShrink,
   MaxFpr,
+  MaxChanged,
   RequiredKeys,
   KnownAbsentSample,  // the snapshot's own check of its known-absent keys
 };
 
 // For JSON and labels of metrics.
-inline constexpr auto kErrorKindNames =
-    std::to_array<std::string_view>({"usage",        "configuration", "damaged",
-                                     "incompatible", "missing",       "cannot_create",
-                                     "permission",   "not_trusted",   "locked",
-                                     "superseded",   "unavailable",   "unconfirmed",
-                                     "login",        "signature",     "older",
-                                     "max_size",     "min_keys",      "max_shrink",
-                                     "max_fpr",      "required_keys", "known_absent_sample"});
+inline constexpr auto kErrorKindNames = std::to_array<std::string_view>(
+    {"usage",      "configuration", "damaged",       "incompatible",       "missing",     "cannot_create",
+     "permission", "not_trusted",   "locked",        "superseded",         "unavailable", "unconfirmed",
+     "login",      "signature",     "older",         "max_size",           "min_keys",    "max_shrink",
+     "max_fpr",    "max_changed",   "required_keys", "known_absent_sample"});
 static_assert(kErrorKindNames.size() == static_cast<std::size_t>(ErrorKind::KnownAbsentSample) + 1);
 
 constexpr std::string_view to_string(ErrorKind kind) noexcept {

@@ -83,6 +83,44 @@ template <typename Probe, bool kHasRetrieval>
   }
 }
 
+// As look_up_both(), for the probe of a map.
+template <typename Probe, bool kHasRetrieval>
+[[gnu::always_inline]] inline MapAnswer find_one(const ShardArray& array, KeyHash hash) noexcept {
+  Probe probe;
+  probe.prepare(array, hash);
+  const MapAnswer answer = probe.find(array);
+  if (!kHasRetrieval || answer == kAbsent) return answer;
+  RetrievalProbe second;
+  second.prepare(array, hash);
+  return second.bit() ? answer : kAbsent;
+}
+
+// As look_up_many(). A map's key reads several cache lines of its shard, so they are always prefetched.
+template <typename Probe, bool kHasRetrieval>
+[[gnu::always_inline]] inline void find_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                                             MapAnswer* results) noexcept {
+  while (!hashes.empty()) {
+    const auto batch = hashes.first(std::min(hashes.size(), kBatch));
+    std::array<Probe, kBatch> probes;
+    if (array.shard_count > kCachedEntries) {
+      for (const KeyHash& hash : batch) __builtin_prefetch(array.entries + array.index_of(hash));
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      probes[i].prepare(array, batch[i]);
+      probes[i].prefetch(array, batch[i]);
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      results[i] = probes[i].find(array);
+      if (!kHasRetrieval || results[i] == kAbsent) continue;
+      RetrievalProbe second;
+      second.prepare(array, batch[i]);
+      if (!second.bit()) results[i] = kAbsent;
+    }
+    results += batch.size();
+    hashes = hashes.subspan(batch.size());
+  }
+}
+
 // For the instructions that every processor of the architecture has.
 template <typename Probe, bool kHasRetrieval>
 struct BaselineFunctions {
@@ -92,6 +130,13 @@ struct BaselineFunctions {
   KEYSIEVE_UNGUARDED static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                                   bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
+  }
+  static MapAnswer find(const ShardArray& array, KeyHash hash) noexcept {
+    return find_one<Probe, kHasRetrieval>(array, hash);
+  }
+  KEYSIEVE_UNGUARDED static void find_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                                           MapAnswer* results) noexcept {
+    keysieve::find_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
 
@@ -105,6 +150,14 @@ struct Avx2Functions {
       const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
+  KEYSIEVE_AVX2 [[gnu::flatten]] static MapAnswer find(const ShardArray& array, KeyHash hash) noexcept {
+    return find_one<Probe, kHasRetrieval>(array, hash);
+  }
+  KEYSIEVE_AVX2 [[gnu::flatten]] KEYSIEVE_UNGUARDED static void find_many(const ShardArray& array,
+                                                                          std::span<const KeyHash> hashes,
+                                                                          MapAnswer* results) noexcept {
+    keysieve::find_many<Probe, kHasRetrieval>(array, hashes, results);
+  }
 };
 #endif
 
@@ -116,6 +169,16 @@ constexpr Lookup lookup_of(const FilterParams& params) noexcept {
     return {Functions<Probe, true>::may_contain, Functions<Probe, true>::may_contain_many};
   }
   return {Functions<Probe, false>::may_contain, Functions<Probe, false>::may_contain_many};
+}
+
+// The same for a map.
+template <template <typename, bool> typename Functions, typename Probe>
+constexpr Lookup map_lookup_of(const FilterParams& params) noexcept {
+  Lookup lookup = lookup_of<Functions, Probe>(params);
+  const bool has_retrieval = params.retrieval_bytes != 0;
+  lookup.find = has_retrieval ? Functions<Probe, true>::find : Functions<Probe, false>::find;
+  lookup.find_many = has_retrieval ? Functions<Probe, true>::find_many : Functions<Probe, false>::find_many;
+  return lookup;
 }
 
 template <std::uint8_t... Numbers>
@@ -131,7 +194,11 @@ inline constexpr auto kHashCountsFrom = [] {
 
 template <typename Kind>
 constexpr LookupKind lookup_kind_of() {
-  LookupKind kind{Kind::kId, Kind::kName, Kind::hash_counts, Kind::fault_of, nullptr, Kind::lookup};
+  constexpr bool kCanHaveValues = requires {
+    Kind::kCanHaveValues;
+  };
+  LookupKind kind{Kind::kId,      Kind::kName, kCanHaveValues, Kind::hash_counts,
+                  Kind::fault_of, nullptr,     Kind::lookup};
   if constexpr (requires { &Kind::fill_ratio; }) kind.fill_ratio = Kind::fill_ratio;
   return kind;
 }

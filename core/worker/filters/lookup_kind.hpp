@@ -30,11 +30,14 @@ constexpr bool is_shard_bytes(std::uint64_t bytes) {
   return bytes >= kMinShardBytes && bytes <= kMaxShardBytes && std::has_single_bit(bytes);
 }
 
+inline constexpr std::uint8_t kMaxValueBits = 32;
+
 // What all shards of a set have in common.
 struct FilterParams {
   std::uint32_t shard_bytes = kDefaultShardBytes;  // of the filter
   std::uint8_t hash_count = 0;                     // k: bits, positions or slots that one lookup combines
   std::uint32_t retrieval_bytes = 0;  // of the second level behind it; 0 in a set without known-absent keys
+  std::uint8_t value_bits = 0;        // of each key's value, 1 to 32; 0 in a set that is no map
 
   // From one shard to the next, at most kMaxShardBytes.
   [[nodiscard]] constexpr std::uint32_t stride() const noexcept { return shard_bytes + retrieval_bytes; }
@@ -86,16 +89,27 @@ struct ShardArray {
   }
 };
 
+// What a map answers for a key: its value, below 2^32, or one of these.
+using MapAnswer = std::uint64_t;
+inline constexpr MapAnswer kAbsent = UINT64_MAX;       // not a key of the map
+inline constexpr MapAnswer kUnknown = UINT64_MAX - 1;  // the map cannot know: it was added since the build
+
 // Lookups of one kind with one instruction set. No allocation, lock, system call or exception; any thread.
 struct Lookup {
   bool (*may_contain)(const ShardArray& array, KeyHash hash) noexcept;
   // Hashes shard by shard, prefetches, then probes; results[i] answers hashes[i].
   void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
+  // Of a map; nullptr in other sets. A key of the map has its value. Any other key is absent, or with the
+  // probability of the FPR it has some value.
+  MapAnswer (*find)(const ShardArray& array, KeyHash hash) noexcept = nullptr;
+  void (*find_many)(const ShardArray& array, std::span<const KeyHash> hashes,
+                    MapAnswer* results) noexcept = nullptr;
 };
 
 struct LookupKind {
   std::uint8_t id;
   std::string_view name;
+  bool can_have_values;  // and so be a map
 
   // Valid values of FilterParams::hash_count, ascending; sizing chooses from them.
   std::span<const std::uint8_t> (*hash_counts)() noexcept;

@@ -40,6 +40,18 @@ class Attachment {
     layer_.may_contain_many(hashes, results);
   }
 
+  // Requires a map. The value of a key of the snapshot; kUnknown for a key that was added since.
+  [[nodiscard]] MapAnswer find(KeyHash hash) const noexcept {
+    return layer_.may_contain(hash) ? kUnknown : snapshot_.find(hash);
+  }
+  void find_many(std::span<const KeyHash> hashes, MapAnswer* results) const noexcept {
+    snapshot_.find_many(hashes, results);
+    if (layer_.keys() == 0) return;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (layer_.may_contain(hashes[i])) results[i] = kUnknown;
+    }
+  }
+
   // Makes the next `bytes` of the snapshot present in this process's page table, before lookups fault on
   // them; true when all are. `bytes` is a multiple of a page in both.
   bool warm_some(std::size_t bytes) noexcept;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/worker/snapshot/layout.hpp"
 
@@ -13,6 +14,13 @@ namespace keysieve {
 enum class Check {
   Tables,      // header and tables, which decide addresses. A few microseconds.
   Everything,  // also the checksum of every shard. Reads all bytes.
+};
+
+struct SampledValue {
+  KeyHash hash;
+  std::uint32_t value = 0;
+
+  friend bool operator==(const SampledValue&, const SampledValue&) = default;
 };
 
 // A decoded snapshot in bytes that it does not own, aligned to pages, which must outlive it. A copy takes no
@@ -36,6 +44,15 @@ class SnapshotView {
   // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
+  // Some keys of a map and their values, at most kValueSample. None if it says which sets a key is in: the
+  // numbers of combinations may change with every build.
+  [[nodiscard]] std::vector<SampledValue> value_sample() const;
+  [[nodiscard]] bool is_map() const noexcept { return array_.params.value_bits != 0; }
+  // Of a map that says which sets a key is in: the names of the sets, in ascending order, and which of them
+  // the keys with a value are in (bit i: member i; 0: none). `index`: below the header's member_count.
+  [[nodiscard]] std::string_view member(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::uint64_t members_of(MapAnswer value) const noexcept;
+
   // Unix seconds from which on the answer is maybe; 0: never.
   [[nodiscard]] UnixSeconds valid_until() const noexcept;
   // Bytes of the file times 8 over keys; 0 for an empty set.
@@ -57,6 +74,11 @@ class SnapshotView {
   // results[i] answers hashes[i].
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
     lookup_.may_contain_many(array_, hashes, results);
+  }
+  // Requires a map. A key of the map has its value; any other is absent or, at the FPR, has some value.
+  [[nodiscard]] MapAnswer find(KeyHash hash) const noexcept { return lookup_.find(array_, hash); }
+  void find_many(std::span<const KeyHash> hashes, MapAnswer* results) const noexcept {
+    lookup_.find_many(array_, hashes, results);
   }
 
  private:

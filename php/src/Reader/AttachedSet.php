@@ -13,6 +13,9 @@ use KeySieve\UnavailableException;
 /** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */
 final class AttachedSet
 {
+    /** Among what find() answers. */
+    public const UNKNOWN = -1;
+
     private const CALLS_BETWEEN_LOOKS = 4096;
 
     /** @var array<string, self> */
@@ -33,7 +36,7 @@ final class AttachedSet
     private Availability $loggedAvailability = Availability::Ready;
     private string $loggedReason = '';
     /** @var array<string, true> */
-    private array $loggedProfiles = [];
+    private array $loggedMismatches = [];
 
     private function __construct(public readonly string $name)
     {
@@ -104,12 +107,36 @@ final class AttachedSet
         return $this->giveUp($keys, $keyProfile, $throws);
     }
 
-    public function availability(?string $keyProfile): Availability
+    /**
+     * What a map says of each key: its value, null if it is absent, or self::UNKNOWN. Also what has answered, if not all are unknown.
+     *
+     * @param array<string> $keys
+     * @return array{array<?int>, ?Snapshot}
+     */
+    public function find(array $keys, ?string $keyProfile, Contents $contents): array
     {
-        return $this->serving($keyProfile) !== null ? Availability::Ready : $this->whyNotReady();
+        ++$this->calls;
+        $map = $this->serving($keyProfile, $contents);
+        if ($map !== null) {
+            try {
+                $answers = self::findIn($map, $keys);
+                $this->answered += count($keys);
+                $this->maybe += count($keys) - count(array_keys($answers, null, true));
+                return [$answers, $map->snapshot()];
+            } catch (Failure $damage) {
+                $this->sayDamaged($damage, $map, static fn () => self::findIn($map, $keys));
+            }
+        }
+        $this->countUnavailable(count($keys), $keyProfile, $contents);
+        return [array_map(static fn (): int => self::UNKNOWN, $keys), null];
     }
 
-    public function info(?string $keyProfile): ?Info
+    public function availability(?string $keyProfile, Contents $contents = Contents::Keys): Availability
+    {
+        return $this->serving($keyProfile, $contents) !== null ? Availability::Ready : $this->whyNotReady();
+    }
+
+    public function info(?string $keyProfile, Contents $contents = Contents::Keys): ?Info
     {
         if (!Settings::isEnabled() || $this->source === null) {
             return null;
@@ -120,7 +147,7 @@ final class AttachedSet
             return null;
         }
         try {
-            return Info::of($publication, $this->trouble($keyProfile));
+            return Info::of($publication, $this->trouble($keyProfile, $contents));
         } catch (Failure $damage) {
             $this->sayDamaged($damage, $publication, static fn () => Info::of($publication, null));
             return null;
@@ -145,8 +172,26 @@ final class AttachedSet
         return $answers;
     }
 
+    /**
+     * @param array<string> $keys
+     * @return array<?int>
+     * @throws Failure
+     */
+    private static function findIn(Publication $map, array $keys): array
+    {
+        $snapshot = $map->snapshot();
+        $hasher = $snapshot->header->hasher;
+        $hasAdded = $map->hasAdded();
+        $answers = [];
+        foreach ($keys as $index => $key) {
+            $hash = $hasher->hash($key);
+            $answers[$index] = $hasAdded && $map->addedMayContain($hash) ? self::UNKNOWN : $snapshot->find($hash);
+        }
+        return $answers;
+    }
+
     /** What answers in this call; null unless the set is Ready. */
-    private function serving(?string $keyProfile): ?Publication
+    private function serving(?string $keyProfile, Contents $contents = Contents::Keys): ?Publication
     {
         if (!Settings::isEnabled()) {
             return null;
@@ -170,7 +215,7 @@ final class AttachedSet
             $this->logChange();
             $this->ready = $this->state() === Availability::Ready ? $this->source->publication() : null;
         }
-        return $keyProfile === null || $this->ready?->snapshot()->header->keyProfile === $keyProfile ? $this->ready : null;
+        return $this->mismatch($this->ready, $keyProfile, $contents) === null ? $this->ready : null;
     }
 
     private function state(): Availability
@@ -204,36 +249,45 @@ final class AttachedSet
      */
     private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
     {
+        $mismatch = $this->countUnavailable(count($keys), $keyProfile, Contents::Keys);
         $availability = $this->whyNotReady();
-        $this->unavailable += count($keys);
-        $isOtherProfile = $availability === Availability::Incompatible && $this->state() === Availability::Ready;
-        $reason = fn (): string => "set \"$this->name\" " . ($isOtherProfile
-            ? 'was ' . $this->otherProfile($keyProfile)
-            : "is {$this->state()->value} ({$this->reason()}{$this->hint()})");
-        if ($isOtherProfile && !isset($this->loggedProfiles[$keyProfile])) {
-            $this->loggedProfiles[$keyProfile] = true;
-            error_log("keysieve: {$reason()}: every such lookup answers maybe");
-        }
         $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
         if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            throw new UnavailableException($this->name, $availability, $reason());
+            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()}{$this->hint()})" : "was $mismatch";
+            throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
         }
         return array_map(static fn (): bool => true, $keys);
     }
 
-    private function trouble(?string $keyProfile): ?string
+    /** Returns why the set, though it is Ready, is not what an object needs. */
+    private function countUnavailable(int $keys, ?string $keyProfile, Contents $contents): ?string
     {
-        $profile = $this->source->publication()?->snapshot()->header->keyProfile;
-        if ($this->state() === Availability::Ready && $keyProfile !== null && $profile !== $keyProfile) {
-            return $this->otherProfile($keyProfile);
+        $this->unavailable += $keys;
+        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $contents) : null;
+        if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
+            $this->loggedMismatches[$mismatch] = true;
+            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($contents === Contents::Keys ? 'answers maybe' : 'is unknown'));
         }
-        return $this->reason() === '' ? null : $this->reason();
+        return $mismatch;
     }
 
-    private function otherProfile(string $keyProfile): string
+    private function trouble(?string $keyProfile, Contents $contents): ?string
     {
-        $profile = $this->source->publication()->snapshot()->header->keyProfile;
-        return "built with key profile \"$profile\", not \"$keyProfile\"";
+        return $this->mismatch($this->ready, $keyProfile, $contents) ?? ($this->reason() === '' ? null : $this->reason());
+    }
+
+    /** How what is attached differs from what an object needs. */
+    private function mismatch(?Publication $ready, ?string $keyProfile, Contents $contents): ?string
+    {
+        $header = $ready?->snapshot()->header;
+        return match (true) {
+            $header === null => null,
+            $keyProfile !== null && $header->keyProfile !== $keyProfile => "built with key profile \"$header->keyProfile\", not \"$keyProfile\"",
+            $contents !== Contents::Keys && $header->valueBits === 0 => 'built without values',
+            $contents === Contents::Members && $header->memberCount === 0 => 'built without members, and setsOf() needs them',
+            $contents === Contents::Values && $header->memberCount !== 0 => 'built with members, which setsOf() names',
+            default => null,
+        };
     }
 
     private function logChange(): void

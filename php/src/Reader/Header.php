@@ -8,19 +8,24 @@ namespace KeySieve\Reader;
 final class Header
 {
     public const BYTES = 4096;
+    public const NAME_BYTES = 64; // of a set's name, padded
     public const NAME_RULE = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
 
     private const FORMAT = 1;
     private const HASH_XXH3 = 1;
     private const MOST_SHARDS = 1 << 20;
     private const LONGEST_SHARD = 8192;
+    private const MOST_VALUE_BITS = 32;
+    private const MOST_MEMBERS = 64;
+    private const MOST_COMBINATIONS = 65535;
+    private const VALUE_SAMPLE = 64;
     private const STRETCH_BYTES = 65536;
     private const LATEST_MOMENT = 10 ** 12;
-    private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/x15'
+    private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/x512/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
-        . '/x3072/a64signature';
+        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/x768/VsampledCount/x2276/a64signature';
 
     private function __construct(
         public readonly string $setName,
@@ -42,6 +47,10 @@ final class Header
         public readonly string $tablesChecksum,
         public readonly bool $isSigned,
         public readonly string $tablesDigest,
+        /** Of each value of a map; 0: it is no map. */
+        public readonly int $valueBits,
+        public readonly int $memberCount,
+        public readonly int $combinationCount,
     ) {
     }
 
@@ -65,7 +74,7 @@ final class Header
         $header = new self(
             self::text($fields['setName']),
             self::text($fields['keyProfile']),
-            Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $source),
+            Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $source),
             new KeyHasher($fields['seed']),
             $fields['shardBytes'],
             $fields['retrievalBytes'],
@@ -82,6 +91,9 @@ final class Header
             strrev(substr($page, 320, 8)),
             $fields['digestsBytes'] !== 0,
             $fields['tablesDigest'],
+            $fields['valueBits'],
+            $fields['memberCount'],
+            $fields['combinationCount'],
         );
         $header->checkLayout($fields, $source);
         if ($bytes->size() !== $header->fileBytes) {
@@ -124,9 +136,20 @@ final class Header
         return $this->checksumsAt() + 8 * $this->stretchCount();
     }
 
+    /** The names of the sets, 64 bytes each, and then the combinations, 8 bytes each. */
+    public function membersAt(): int
+    {
+        return $this->digestsAt() + ($this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0);
+    }
+
+    public function membersBytes(): int
+    {
+        return self::NAME_BYTES * $this->memberCount + 8 * $this->combinationCount;
+    }
+
     public function shardsAt(): int
     {
-        return $this->digestsAt() + ($this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0) + 4095 & ~4095;
+        return $this->membersAt() + $this->membersBytes() + 4095 & ~4095;
     }
 
     /** When the set expires, in Unix seconds; 0: never. */
@@ -188,6 +211,14 @@ final class Header
             $this->retrievalBytes === 0 && $this->knownAbsent !== 0 => 'has known-absent keys but no second levels',
             $fields['sampleCount'] > 64 || ($this->knownAbsent >= 0 && $fields['sampleCount'] > $this->knownAbsent) // else it has 64 bits
                 => 'has more known-absent keys in its sample than there are',
+            $this->valueBits > self::MOST_VALUE_BITS => "values of $this->valueBits bits are out of range",
+            $this->valueBits !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
+            $this->memberCount > self::MOST_MEMBERS || $this->combinationCount > self::MOST_COMBINATIONS
+                => 'has more members or combinations than there can be',
+            ($this->memberCount === 0 && $this->combinationCount !== 0) || ($this->memberCount !== 0 && $this->valueBits === 0)
+                => 'has a table of members that no value leads to',
+            $fields['sampledCount'] > ($this->valueBits !== 0 && $this->memberCount === 0 ? self::VALUE_SAMPLE : 0)
+                => 'has a sample of more values than there can be',
             !$this->isSigned && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
                 => 'has parts of a signature but no digests',
             array_intersect_key($fields, $this->spans()) != $this->spans()
@@ -199,7 +230,7 @@ final class Header
         }
     }
 
-    private static function text(string $padded): string
+    public static function text(string $padded): string
     {
         return explode("\0", $padded, 2)[0];
     }
@@ -218,6 +249,8 @@ final class Header
             'checksumsBytes' => 8 * $this->stretchCount(),
             'digestsAt' => $this->isSigned ? $this->digestsAt() : 0,
             'digestsBytes' => $this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0,
+            'membersAt' => $this->memberCount === 0 ? 0 : $this->membersAt(),
+            'membersBytes' => $this->membersBytes(),
             'shardsAt' => $this->shardsAt(),
             'shardsBytes' => $this->shardCount * $this->stride(),
         ];

@@ -34,18 +34,22 @@ abstract class Kind
     /** The least and the greatest hash_count. */
     protected const HASH_COUNTS = [0, 0];
 
-    final protected function __construct(protected readonly int $shardBytes, protected readonly int $hashCount)
+    /** Whether a set of this kind can be a map. */
+    public const CAN_HAVE_VALUES = false;
+
+    /** @param int $valueBits of each key's value; 0: the set is no map */
+    final protected function __construct(protected readonly int $shardBytes, protected readonly int $hashCount, protected readonly int $valueBits)
     {
     }
 
     /** @throws Failure for a kind that is not known, or a hash count that it cannot have */
-    public static function of(int $number, int $shardBytes, int $hashCount, string $source): self
+    public static function of(int $number, int $shardBytes, int $hashCount, int $valueBits, string $source): self
     {
         $class = self::KINDS[$number] ?? throw Failure::incompatible("$source: filter kind $number is not known to this version");
         if ($hashCount < $class::HASH_COUNTS[0] || $hashCount > $class::HASH_COUNTS[1]) {
             throw Failure::data("$source: k = $hashCount is out of range for " . $class::NAME);
         }
-        return new $class($shardBytes, $hashCount);
+        return new $class($shardBytes, $hashCount, $valueBits);
     }
 
     /**
@@ -54,6 +58,16 @@ abstract class Kind
      * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry of the shard table, without a fault
      */
     abstract public function mayContain(string $bytes, int $at, array $entry, int $hash): bool;
+
+    /**
+     * The same for a map: the value of a key, which any other key may have at the FPR; null: absent.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry of the shard table, without a fault
+     */
+    public function find(string $bytes, int $at, array $entry, int $hash): ?int
+    {
+        throw new \LogicException(static::NAME . ' cannot have values');
+    }
 
     /**
      * Why there can be no such entry; null: there can.

@@ -14,6 +14,9 @@ final class Snapshot
     private readonly string $entries;
     private readonly ?SecondLevel $secondLevel;
     private readonly string $checksums;
+    /** @var list<string> */
+    private readonly array $members;
+    private readonly string $combinations;
     private readonly string $digests; // signed; empty if nothing need be
     private readonly int $perStretch;
     private readonly int $stride;
@@ -39,6 +42,9 @@ final class Snapshot
         $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
         $this->digests = $isVerified ? substr($tables, $header->digestsAt() - Header::BYTES, PublicKeys::DIGEST_BYTES * $header->stretchCount()) : '';
+        [$membersAt, $namesBytes] = [$header->membersAt() - Header::BYTES, Header::NAME_BYTES * $header->memberCount];
+        $this->members = $this->memberNames(substr($tables, $membersAt, $namesBytes));
+        $this->combinations = substr($tables, $membersAt + $namesBytes, 8 * $header->combinationCount);
         $this->perStretch = $header->shardsPerStretch();
         $this->stride = $header->stride();
         $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
@@ -74,13 +80,33 @@ final class Snapshot
     /** @throws Failure if the key's shard cannot be read, or is damaged */
     public function mayContain(int $hash): bool
     {
-        $shard = Word::shard($hash, $this->header->shardCount);
-        $piece = intdiv($shard, $this->perPiece);
-        $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
-        $at = $shard % $this->perPiece * $this->stride;
-        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
-        return $this->kind->mayContain($bytes, $at, $entry, $hash)
-            && ($this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash));
+        [$bytes, $at, $shard, $entry] = $this->shardOf($hash);
+        return $this->kind->mayContain($bytes, $at, $entry, $hash) && $this->passesSecondLevel($bytes, $at, $shard, $hash);
+    }
+
+    /**
+     * The value of a key of a map, which any other key may have at the FPR; null: absent.
+     *
+     * @throws Failure as mayContain()
+     */
+    public function find(int $hash): ?int
+    {
+        [$bytes, $at, $shard, $entry] = $this->shardOf($hash);
+        $value = $this->kind->find($bytes, $at, $entry, $hash);
+        return $value !== null && $this->passesSecondLevel($bytes, $at, $shard, $hash) ? $value : null;
+    }
+
+    /** @return list<string> the sets that Map::setsOf() may name; empty: it was built without */
+    public function members(): array
+    {
+        return $this->members;
+    }
+
+    /** @return list<string> those that the keys with a value are in; empty: no key of the map has this value */
+    public function membersOf(int $value): array
+    {
+        $combination = $value < $this->header->combinationCount ? unpack('P', $this->combinations, 8 * $value)[1] : 0;
+        return array_values(array_filter($this->members, static fn (int $index): bool => ($combination >> $index & 1) === 1, ARRAY_FILTER_USE_KEY));
     }
 
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
@@ -131,6 +157,38 @@ final class Snapshot
             $sum += $ratio;
         }
         return $sum / $this->header->shardCount;
+    }
+
+    /** @return array{string, int, int, array} bytes in which the shard of a key begins at an offset, its number, and its entry */
+    private function shardOf(int $hash): array
+    {
+        $shard = Word::shard($hash, $this->header->shardCount);
+        $piece = intdiv($shard, $this->perPiece);
+        $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
+        return [$bytes, $shard % $this->perPiece * $this->stride, $shard, unpack(self::ENTRY, $this->entries, 8 * $shard)];
+    }
+
+    private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
+    {
+        return $this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash);
+    }
+
+    /**
+     * @return list<string>
+     * @throws Failure
+     */
+    private function memberNames(string $padded): array
+    {
+        $names = array_map(Header::text(...), $padded === '' ? [] : str_split($padded, Header::NAME_BYTES));
+        foreach ($names as $index => $name) {
+            if (preg_match(Header::NAME_RULE, $name) !== 1) {
+                throw Failure::data("{$this->bytes->name()}: name of member $index is not valid");
+            }
+            if ($index !== 0 && strcmp($names[$index - 1], $name) >= 0) {
+                throw Failure::data("{$this->bytes->name()}: its members are not in order");
+            }
+        }
+        return $names;
     }
 
     /**

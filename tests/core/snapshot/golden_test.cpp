@@ -1,7 +1,7 @@
 // The bytes of the snapshot format, in tests/golden: one file of few keys per kind, full shards of kinds that
-// fill them in a special way, and the counters of a counting set. A file that no longer matches means that
-// snapshots already in stores are read differently, which requires a new format number. For a new kind, set
-// KEYSIEVE_WRITE_GOLDEN=1 to write its file.
+// fill them in a special way, maps, and the counters of a counting set. A file that no longer matches means
+// that snapshots already in stores are read differently, which requires a new format number. For a new kind,
+// set KEYSIEVE_WRITE_GOLDEN=1 to write its file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -65,14 +65,18 @@ BuildSettings golden_settings(const GoldenFile& file) {
           .has_known_absent = file.known_absent != 0};
 }
 
-SnapshotBytes golden_snapshot(const GoldenFile& file) {
-  SnapshotBuilder builder(golden_settings(file));
+SnapshotBytes golden_snapshot(const GoldenFile& file, const BuildSettings& settings) {
+  SnapshotBuilder builder(settings);
   for (const std::string& key : golden_keys(file)) builder.add(key);
   for (const std::string& key : test::numbered_keys("absent", file.known_absent)) {
     const std::string_view view = key;
     builder.add_known_absent(0, {&view, 1});
   }
   return builder.finish();
+}
+
+SnapshotBytes golden_snapshot(const GoldenFile& file) {
+  return golden_snapshot(file, golden_settings(file));
 }
 
 std::string golden_path(const std::string& name) {
@@ -132,6 +136,50 @@ TEST(GoldenCounters, AreCountedByteByByte) {
   const SnapshotBytes snapshot = builder.finish();
   const SnapshotBytes counters = builder.counters(test::decode(snapshot));
   expect_golden(counters.get(), golden_path(file.name) + ".counters");
+}
+
+// Values of 13 bits.
+std::uint64_t golden_value(std::string_view key) {
+  return test::hash_of(key).word >> 51;
+}
+
+TEST(GoldenMap, HasItsValues) {
+  const GoldenFile file{"map", &filter_kind_named("ribbon"), 600, 900};
+  MapValues values(1);
+  const KeyHasher hasher(kGoldenSeed);
+  for (const std::string& key : golden_keys(file)) values.add(0, hasher(key), golden_value(key));
+  ASSERT_FALSE(values.finish_values());
+  BuildSettings settings = golden_settings(file);
+  settings.map.values = &values;
+  expect_golden(golden_snapshot(file, settings).get(), golden_path(file.name));
+
+  const MappedRegion region = map_file(golden_path(file.name));
+  const SnapshotView view = SnapshotView::decode(bytes_of(region), file.name, Check::Everything);
+  EXPECT_EQ(view.header().value_bits, 13);
+  for (const std::string& key : golden_keys(file)) EXPECT_EQ(view.find(hasher(key)), golden_value(key));
+  for (const std::string& key : test::numbered_keys("absent", file.known_absent)) {
+    EXPECT_EQ(view.find(hasher(key)), kAbsent) << key;
+  }
+}
+
+TEST(GoldenMap, SaysInWhichSetsAKeyIs) {
+  const GoldenFile file{"map_of_members", &filter_kind_named("ribbon")};
+  MapValues values(1);
+  const KeyHasher hasher(kGoldenSeed);
+  const auto sets_of = [](std::string_view key) { return 1 + golden_value(key) % 7; };
+  for (const std::string& key : golden_keys(file)) values.add(0, hasher(key), sets_of(key));
+  const MapMembers members{.names = {"articles", "products", "words"},
+                           .combinations = values.finish_members()};
+  BuildSettings settings = golden_settings(file);
+  settings.map = {&values, &members};
+  expect_golden(golden_snapshot(file, settings).get(), golden_path(file.name));
+
+  const MappedRegion region = map_file(golden_path(file.name));
+  const SnapshotView view = SnapshotView::decode(bytes_of(region), file.name, Check::Everything);
+  EXPECT_EQ(view.member(2), "words");
+  for (const std::string& key : golden_keys(file)) {
+    EXPECT_EQ(view.members_of(view.find(hasher(key))), sets_of(key)) << key;
+  }
 }
 
 // Without this they would pin no more than the files of few keys do.

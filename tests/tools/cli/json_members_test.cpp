@@ -13,7 +13,8 @@ using ::testing::UnorderedElementsAreArray;
 
 // Of what several verbs report of a snapshot.
 const std::string kOfSnapshot =
-    " file set build_id kind hash_count key_count known_absent_count shard_count shard_bytes retrieval_bytes "
+    " file set build_id kind hash_count key_count known_absent_count value_bits members shard_count "
+    "shard_bytes retrieval_bytes "
     "bytes "
     "bits_per_key fill_ratio "
     "public_key target_fpr estimated_fpr";
@@ -32,8 +33,9 @@ class JsonMembers : public KeysieveProgram {
 
 TEST_F(JsonMembers, OfPlan) {
   const Json plan = json({"plan", "--keys", "100"});
-  expect_members(
-      plan, "key_count target_fpr growth known_absent_count shard_bytes reason bound_bits_per_key kinds");
+  expect_members(plan,
+                 "key_count target_fpr growth known_absent_count value_bits shard_bytes reason "
+                 "bound_bits_per_key kinds");
   for (const Json& kind : plan.at("kinds")) {
     expect_members(kind,
                    "kind recommended bits_per_key hash_count shard_count bytes theoretical_fpr cache_lines "
@@ -123,7 +125,8 @@ TEST_F(JsonMembers, OfStatus) {
   expect_members(
       status.at("sets").at(0),
       "set availability code reason troubles bypass bypass_until store_bypass store_bypass_until publication "
-      "generation kind key_profile key_count known_absent_count bytes huge_page_bytes estimated_fpr as_of "
+      "generation kind key_profile key_count known_absent_count value_bits members bytes huge_page_bytes "
+      "estimated_fpr as_of "
       "published_at "
       "valid_until last_confirmed_at heartbeat_at added_keys layer_bytes layer_fill_ratio "
       "layer_estimated_fpr");

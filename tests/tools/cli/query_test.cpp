@@ -142,7 +142,7 @@ TEST_F(Query, TakesEveryKeyAsItIs) {
   Words all{"query", "tags", "--"};
   all.insert(all.end(), keys.begin(), keys.end());
   std::string expected;
-  for (const std::string& key : keys) expected += "maybe   " + key + "\n";
+  for (const std::string& key : keys) expected += "maybe  " + key + "\n";
   EXPECT_EQ(keysieve(all).output, expected);
   for (const char* key : {"[a,b]", "{}", "", "%%", "query", "status", "-", "/x", "-5"}) {
     EXPECT_EQ(keysieve({"query", "tags", key}).output, "maybe\n") << key;

@@ -117,8 +117,8 @@ TEST_F(Status, ShowsKnownAbsentKeysOfSetsThatHaveThem) {
   publish_set("shop");
   publish_set("tags", {"--known-absent", write("absent.txt", numbered_lines(5'000, "absent"))});
   EXPECT_THAT(said({"status", "--wide"}),
-              AllOf(ContainsRegex(" keys +known absent +added "), ContainsRegex("\nshop .* 100 +- +- "),
-                    ContainsRegex("\ntags .* 100 +5,000 +- ")));
+              AllOf(ContainsRegex(" keys +known absent +values +added "),
+                    ContainsRegex("\nshop .* 100 +- +- +- "), ContainsRegex("\ntags .* 100 +5,000 +- +- ")));
   const Json sets = json({"status"}).at("sets");
   EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent_count", 0}}));
   EXPECT_THAT(sets.at(1), has({{"set", "tags"}, {"key_count", 100}, {"known_absent_count", 5'000}}));
@@ -131,9 +131,10 @@ TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   std::istringstream text(said({"status", "--readers"}));
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_THAT(said({"status"}), Not(HasSubstr("estimated FPR")));
-  EXPECT_THAT(said({"status", "--wide"}),
-              ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
-                            "products-2026-de +bypassed +none +1 +file +100 +- +- +- +12.0 KiB +0 % +.* % "));
+  EXPECT_THAT(
+      said({"status", "--wide"}),
+      ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
+                    "products-2026-de +bypassed +none +1 +file +100 +- +- +- +- +12.0 KiB +0 % +.* % "));
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {

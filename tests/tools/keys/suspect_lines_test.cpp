@@ -12,7 +12,7 @@ namespace {
 // "grave: " and "slight: " in front of each sentence.
 std::vector<std::string> found_in(const std::string& text, const std::string& ending) {
   std::vector<std::string> sentences;
-  for (const Suspicion& suspicion : suspicions_about(text, ending)) {
+  for (const Suspicion& suspicion : suspicions_about(text, ending, {})) {
     sentences.push_back((suspicion.is_grave ? "grave: " : "slight: ") + suspicion.sentence);
   }
   return sentences;

@@ -1,6 +1,7 @@
 // Random histories of a store and two hosts, against an exact model: no key that a host has received is ever
-// absent there, whatever is added, built, pushed, published, rolled back, lost or restarted. Property-based:
-// a history that fails is shrunk to a short one. RC_PARAMS="max_success=5000" tries more.
+// absent there, and has no value but that of its build, whatever is added, built, pushed, published, rolled
+// back, lost or restarted. Property-based: a history that fails is shrunk to a short one.
+// RC_PARAMS="max_success=5000" tries more.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -34,7 +35,8 @@ enum class Action {
   Add,         // to the log; the transaction that it belongs to stays open
   Commit,      // all open transactions
   Import,      // a key that comes into the source without being added to the log
-  BeginBuild,  // notes adds_from and reads the source; every other build knows all keys as absent
+  BeginBuild,  // notes adds_from and reads the source; every other build knows all keys as absent, every
+               // third is a map
   FinishBuild,
   Push,  // a whole build
   PublishByHand,
@@ -148,6 +150,7 @@ class World {
         const bool maybe = host.may_contain(key);
         if (known.contains(key)) {
           RC_ASSERT(maybe);
+          check_value(host, key, builds_.at(*build_id), Host::Process::AtOnce);
         } else {
           (maybe ? unknown_and_maybe : unknown_and_absent) += 1;
         }
@@ -173,6 +176,7 @@ class World {
 
   static inline std::uint64_t unknown_and_maybe = 0;
   static inline std::uint64_t unknown_and_absent = 0;
+  static inline std::uint64_t values_found = 0;
   static inline std::uint64_t absent_for_late =
       0;  // answers of a process that has another build than is current
 
@@ -180,6 +184,8 @@ class World {
   struct Build {
     SnapshotBytes snapshot;
     Keys keys;
+    std::uint64_t first_value;  // of a map's keys; no two builds give a key the same
+    [[nodiscard]] std::uint64_t value_of(int key) const { return first_value + static_cast<unsigned>(key); }
   };
 
   [[nodiscard]] std::unique_ptr<Store> open() const { return open_store(place_->url()); }
@@ -190,12 +196,22 @@ class World {
   void check_late(Host& host) {
     const auto build_id = host.attached_build(Host::Process::Late);
     if (!build_id) return;
-    const Keys& base = builds_.at(*build_id).keys;
+    const Build& build = builds_.at(*build_id);
     for (int key = 0; key < kHistoryKeys; ++key) {
       const bool maybe = host.may_contain(key, Host::Process::Late);
-      RC_ASSERT(maybe || !(base.contains(key) || host.received.contains(key)));
+      const bool is_known = build.keys.contains(key) || host.received.contains(key);
+      RC_ASSERT(maybe || !is_known);
+      if (is_known) check_value(host, key, build, Host::Process::Late);
       if (!maybe && build_id != host.attached_build()) ++absent_for_late;
     }
+  }
+  // What was added since the build is unknown, and so may be what was in it.
+  static void check_value(Host& host, int key, const Build& build, Host::Process process) {
+    const std::optional<MapAnswer> found = host.find(key, process);
+    if (!found || found == kUnknown) return;
+    RC_ASSERT(build.keys.contains(key));
+    RC_ASSERT(*found == build.value_of(key));
+    ++values_found;
   }
   void bring_up() {
     if (!is_up()) place_->bring_up();
@@ -225,6 +241,16 @@ class World {
     settings.adds_from = std::max(adds_from(*store, kHistorySet, unix_now_ms(), overlap),
                                   adds_trimmed_to(*store, kHistorySet, pointer.adds_trimmed_to));
     settings.has_known_absent = builds_.size() % 2 == 1;
+    const std::uint64_t first_value = builds_.size() * kHistoryKeys;
+    MapValues values(1);
+    if (builds_.size() % 3 == 2) {
+      settings.kind = find_filter_kind("ribbon");
+      settings.map.values = &values;
+      const KeyHasher hasher(settings.seed);
+      for (const int key : source_)
+        values.add(0, hasher(key_text(key)), first_value + static_cast<unsigned>(key));
+      RC_ASSERT(!values.finish_values());
+    }
     SnapshotBuilder builder(settings);
     for (const int key : source_) builder.add(key_text(key));
     // Whoever lists them may have read the source at any time: a key in both lists is a key of the set.
@@ -233,7 +259,7 @@ class World {
       const std::string_view view = text;
       builder.add_known_absent(0, {&view, 1});
     }
-    Build build{builder.finish(), source_};
+    Build build{builder.finish(), source_, first_value};
     const SnapshotView view = SnapshotView::decode(build.snapshot.get(), "history", Check::Tables);
     newest_ = pending_ = view.header().build_id;
     builds_.insert_or_assign(*pending_, std::move(build));
@@ -337,6 +363,7 @@ TEST_P(Histories, NoKeyThatAHostHasReceivedIsEverAbsentThere) {
   // It would hold as well if every answer were maybe.
   EXPECT_LT(World::unknown_and_maybe, World::unknown_and_absent / 20);
   EXPECT_GT(World::absent_for_late, 0U);
+  EXPECT_GT(World::values_found, 0U);
 }
 
 }  // namespace

@@ -12,7 +12,9 @@ class GuardsTest : public ::testing::Test {
  protected:
   template <ErrorKind Guard = ErrorKind::MaxShrink>
   std::string message(std::optional<std::uint64_t> previous_keys = std::nullopt) const {
-    return message_of<Guard>([&] { check_guards(guards_, view_, previous_keys); });
+    std::optional<Baseline> before;
+    if (previous_keys) before.emplace(*previous_keys);
+    return message_of<Guard>([&] { check_guards(guards_, view_, before); });
   }
 
   SnapshotBytes snapshot_ = build_snapshot({.keys = 1000});

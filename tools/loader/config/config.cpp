@@ -183,6 +183,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   set.guards.source = GuardSource::Configuration;
   set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
+  if (const auto share = table.parsed("max_changed", parse_share)) set.guards.max_changed = *share;
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
   set.guards.required_keys =
       table.parsed("required_keys", required_keys).value_or(std::vector<std::string>{});

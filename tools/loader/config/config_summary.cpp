@@ -52,9 +52,11 @@ Json public_keys_json(const PublicKeys& keys) {
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
   return fmt::format(
-      "set {}: store {}{}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, required_keys {}\n", set.name,
-      set.store, signed_by_text(set.public_keys), guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
-      limit_text(set.max_bytes), guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",
+      "set {}: store {}{}; max_fpr {}, max_size {}, max_shrink {}, max_changed {}, min_keys {}, "
+      "required_keys {}\n",
+      set.name, set.store, signed_by_text(set.public_keys),
+      guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
+      guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_share(guards.max_changed),
       format_count(guards.min_keys), format_count(guards.required_keys.size()));
 }
 
@@ -95,6 +97,7 @@ Json set_json(const SetConfig& set) {
           {"max_fpr", or_null(set.guards.max_fpr)},
           {"max_size_bytes", limit_json(set.max_bytes)},
           {"max_shrink", or_null(set.guards.max_shrink)},
+          {"max_changed", set.guards.max_changed},
           {"min_keys", set.guards.min_keys},
           {"required_keys", set.guards.required_keys.size()}};
 }

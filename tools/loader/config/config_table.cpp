@@ -29,7 +29,8 @@ const std::vector<Home>& homes() {
       {"[status]", {"listen", "group"}},
       {"a [store.NAME]", {"url"}},
       {"a [[set]]",
-       {"name", "store", "public_key", "max_fpr", "max_size", "max_shrink", "min_keys", "required_keys"}},
+       {"name", "store", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed", "min_keys",
+        "required_keys"}},
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};

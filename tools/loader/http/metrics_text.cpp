@@ -94,6 +94,10 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
     {"keysieve_set_known_absent_keys",
      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
      live<&LivePublication::known_absent>},
+    {"keysieve_set_value_bits", "Bits of each key's value in the live map; only if it is one.",
+     [](auto& set, auto&) {
+       return set.published && set.published->value_bits != 0 ? number(set.published->value_bits) : Value();
+     }},
     {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>},
     {"keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
      live<&LivePublication::estimated_fpr>},

@@ -26,7 +26,7 @@ namespace {
 }  // namespace
 
 void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
-           std::optional<std::uint64_t> keys_before) {
+           const std::optional<Baseline>& before) {
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   check_signature(view, config.public_keys, candidate.source);
   const SignedMoment moment{view.header().as_of, view.header().built_at};
@@ -39,8 +39,11 @@ void check(const Candidate& candidate, const SetConfig& config, const std::optio
                     config.name, format_bytes(bytes), format_bytes(config.max_bytes)));
   }
   Guards guards = config.guards;
-  if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
-  check_guards(guards, view, keys_before);
+  if (candidate.record.restores != 0) {  // who rolls back wants the keys of then
+    guards.max_shrink.reset();
+    guards.max_changed = 1;
+  }
+  check_guards(guards, view, before);
 }
 
 }  // namespace keysieve

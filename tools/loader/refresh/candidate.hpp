@@ -12,12 +12,16 @@
 namespace keysieve {
 
 struct Candidate {
-  SnapshotRecord record;                     // from the cache, with nothing but the generation
-  std::optional<std::uint64_t> keys_before;  // in the generation before, where the store keeps one
+  SnapshotRecord record;           // from the cache, with nothing but the generation
+  std::optional<Baseline> before;  // the generation before, where the store keeps one
   SnapshotBytes snapshot;
   bool is_cached;
   std::string source;  // for messages
 };
+
+inline Baseline baseline_of(const LivePublication& live) {
+  return {live.key_count, live.seed, live.value_sample};
+}
 
 // What a signed snapshot must not be older than.
 struct NewestLive {
@@ -26,8 +30,8 @@ struct NewestLive {
 };
 
 // Checks signature, size and guards, and in a set with a public key that it does not go back behind `newest`
-// (nothing: it may). Shrink is measured against `keys_before`. Throws one of kRefusals.
+// (nothing: it may). The guards measure it against `before`. Throws one of kRefusals.
 void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
-           std::optional<std::uint64_t> keys_before);
+           const std::optional<Baseline>& before);
 
 }  // namespace keysieve

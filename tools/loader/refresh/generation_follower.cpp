@@ -73,13 +73,13 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
     adds_.read(store, adds_of(candidate.record), AddsReader::Amount::All);
   }
   at_ = {Step::Check, candidate.record};
-  // Shrink is measured against the generation before, as push does, so that all hosts decide alike whichever
-  // generations one of them missed. What was refused must not become the measure.
+  // Shrink and change are measured against the generation before, as push does, so that all hosts decide
+  // alike whichever generations one of them missed. What was refused must not become the measure.
   const auto& live = live_.publication();
-  const bool is_by_live = live && (!candidate.keys_before || has_refused_);
+  const bool is_by_live = live && (!candidate.before || has_refused_);
   // When nothing is live, what is in the cache is better than nothing.
   check(candidate, config_, candidate.is_cached && !live ? std::nullopt : newest,
-        is_by_live ? live->key_count : candidate.keys_before);
+        is_by_live ? std::optional(baseline_of(*live)) : candidate.before);
   if (!candidate.is_cached) keeper_.save(candidate.record.generation, candidate.snapshot.get(), now);
   at_.step = Step::Publish;
   live_.publish(publisher, candidate, is_what_was_seen && live_.has_all_adds(pointer.adds_trimmed_to));
@@ -123,7 +123,7 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   age_.check_not_older(candidate->record, live_);
   const auto& live = live_.publication();
   check(*candidate, config_, live ? age_.newest_signed(live_) : std::nullopt,
-        live ? std::optional(live->key_count) : std::nullopt);
+        live ? std::optional(baseline_of(*live)) : std::nullopt);
   if (adds_.is_complete()) return candidate;
   const SnapshotHeader header =
       SnapshotView::decode(candidate->snapshot.get(), candidate->source, Check::Tables).header();

@@ -11,7 +11,7 @@ Candidate SnapshotSource::fetch(Store& store, const PointerRecord& pointer) cons
     if (!on_progress_()) throw Stopped{};
   };
   Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
-  return {std::move(pulled.record), pulled.keys_before, std::move(pulled.snapshot), false,
+  return {std::move(pulled.record), std::move(pulled.before), std::move(pulled.snapshot), false,
           source_of(store_name_)};
 }
 
@@ -23,7 +23,7 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
     SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
     if (view.header().build_id != record.build_id) return std::nullopt;
-    return Candidate{record, keys_before(pointer), std::move(snapshot), true, cache_as_source()};
+    return Candidate{record, baseline_before(pointer), std::move(snapshot), true, cache_as_source()};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;

@@ -13,3 +13,12 @@ publish_keys() {
   php -n -r 'require $argv[1]; foreach (keys_by_thousand((int) $argv[2]) as $keys) echo implode("\n", $keys), "\n";' \
     "$here/bench.php" "$1" | publish "keys-$1"
 }
+
+# Publishes the map values-COUNT with the same keys and values of 16 bits.
+publish_values() {
+  php -n -r 'require $argv[1]; foreach (keys_by_thousand((int) $argv[2]) as $keys) foreach ($keys as $key) echo $key, "\t", crc32($key) >> 16, "\n";' \
+    "$here/bench.php" "$1" >"$work/values.tsv"
+  mkdir -p "$work/sets"
+  "$build/bin/keysieve" build --set "values-$1" --fpr 0.001 --values "$work/values.tsv" -o "$work/map.ks" >/dev/null
+  "$build/bin/keysieve" publish --directory "$work/sets" "$work/map.ks" >/dev/null
+}

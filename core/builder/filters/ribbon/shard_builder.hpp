@@ -1,5 +1,6 @@
-// Builds one ribbon shard. Tries seeds until the rows fit, and adds blocks when none of them works. Never
-// fails: more blocks have fewer columns, at last none, and then every key comes back as maybe.
+// Builds one ribbon shard. Tries seeds until the rows fit, and adds blocks when none of them works. Always
+// ends: more blocks have fewer columns, at last none. Then every key of a set comes back as maybe; a map
+// cannot be built.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,10 @@ namespace keysieve::ribbon {
 
 class ShardBuilder {
  public:
-  ShardBuilder(MutableBytes shard, ShardEntry& entry, std::span<const KeyHash> keys)
-      : shard_(shard), entry_(entry) {
+  // `values` of the keys; empty in a set that is no map.
+  ShardBuilder(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+               std::span<const KeyHash> keys, std::span<const std::uint32_t> values = {})
+      : shard_(shard), entry_(entry), params_(params), key_values_(values) {
     hashes_.reserve(keys.size());
     for (const KeyHash& key : keys) {
       hashes_.emplace_back(key);
@@ -36,6 +39,15 @@ class ShardBuilder {
     return static_cast<std::uint32_t>((slots + kBlockSlots - 1) / kBlockSlots);
   }
 
+  // How many keys a build begins with that many blocks for. A build may need some more blocks.
+  static std::uint32_t most_keys_in(std::uint32_t blocks) noexcept {
+    std::uint32_t keys = 0;
+    for (std::uint32_t step = 1U << 17; step != 0; step /= 2) {
+      if (first_blocks_for(keys + step) + 1 + blocks / 64 <= blocks) keys += step;
+    }
+    return keys;
+  }
+
  private:
   // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the chance
   // of failure. In large shards the random walk outgrows a window of 64 in spite of the levels: measured,
@@ -51,9 +63,9 @@ class ShardBuilder {
   static constexpr std::int32_t kHopelessPressure = kWindow * 3 / 4;
 
   bool fill(std::uint32_t blocks) {
-    const Layout layout = Layout::of(static_cast<std::uint32_t>(shard_.size()), blocks);
+    const Layout layout = Layout::of(params_, blocks);
     entry_ = {.key_count = entry_.key_count, .block_count = static_cast<std::uint16_t>(kFewestBlocks)};
-    if (layout.columns == 0) return true;
+    if (layout.columns == 0 || layout.columns < params_.value_bits) return true;
     entry_.width = static_cast<std::uint8_t>(layout.columns);
     entry_.block_count = static_cast<std::uint16_t>(blocks);
     std::uint32_t eliminations = 0;
@@ -100,10 +112,15 @@ class ShardBuilder {
     }
     for (std::size_t block = 1; block < ends_.size(); ++block) ends_[block] += ends_[block - 1];
     equations_.resize(hashes_.size());
-    const std::uint32_t mask = (std::uint32_t{2} << layout.columns) - 1;
+    const std::uint32_t compared = layout.columns - params_.value_bits;
+    const std::uint64_t mask = (std::uint64_t{1} << compared) - 1;
     for (std::size_t i = 0; i < hashes_.size(); ++i) {
-      equations_[ends_[starts_[i]]++] = {hashes_[i].row(), starts_[i] * kBlockSlots,
-                                         hashes_[i].fingerprint() & mask};
+      const std::uint64_t fingerprint = hashes_[i].fingerprint();
+      const std::uint64_t value = key_values_.empty() ? 0 : key_values_[i];
+      const std::uint64_t short_bit = fingerprint >> compared & 1;
+      equations_[ends_[starts_[i]]++] = {
+          hashes_[i].row(), starts_[i] * kBlockSlots,
+          (fingerprint & mask) | value << compared | short_bit << layout.columns};
     }
     return equations_;
   }
@@ -123,6 +140,8 @@ class ShardBuilder {
 
   MutableBytes shard_;
   ShardEntry& entry_;
+  FilterParams params_;
+  std::span<const std::uint32_t> key_values_;
   BinCounts counts_;
   std::vector<RowHash> hashes_;
   std::vector<std::uint32_t> starts_;

@@ -22,7 +22,7 @@ namespace keysieve::ribbon {
 struct Equation {
   Row row;
   std::uint32_t start;
-  std::uint32_t value;
+  std::uint64_t value;
 };
 
 class System {
@@ -51,7 +51,7 @@ class System {
   }
 
  private:
-  static constexpr std::uint32_t kIsShort = std::uint32_t{1} << 31;  // in values_: the row is a short one
+  static constexpr std::uint64_t kIsShort = std::uint64_t{1} << 63;  // in values_: the row is a short one
 
   // Rows that have begun and are not the row of a slot yet, shifted so that bit 0 is the slot at hand. At
   // most 64 of them are independent. A row that is not taken is 0, and so is its value. Sets of rows are bits
@@ -123,8 +123,7 @@ class System {
         const std::uint64_t short_here = pending.here & pending.short_ones;
         const int pivot = std::countr_zero(short_here != 0 ? short_here : pending.here);
         rows_[slot] = pending.rows[static_cast<std::size_t>(pivot)];
-        values_[slot] = static_cast<std::uint32_t>(pending.values[static_cast<std::size_t>(pivot)]) |
-                        (short_here != 0 ? kIsShort : 0);
+        values_[slot] = pending.values[static_cast<std::size_t>(pivot)] | (short_here != 0 ? kIsShort : 0);
         (pending.*kStep)(rows_[slot], values_[slot] & ~kIsShort);
         pending.taken &= ~(std::uint64_t{1} << pivot);
       } else {
@@ -136,10 +135,10 @@ class System {
 
   template <typename Emit>
   [[gnu::always_inline]] inline void solve_all(std::uint32_t columns, Emit emit) const {
-    std::array<Row, 32> solution{};
+    std::array<Row, 64> solution{};
     for (auto slot = static_cast<std::uint32_t>(rows_.size()); slot-- > 0;) {
       const Row row = rows_[slot];
-      const std::uint32_t value = values_[slot];
+      const std::uint64_t value = values_[slot];
       for (std::uint32_t column = 0; column < columns; ++column) {
         const Row later = solution[column] << 1;
         const std::uint64_t odd = static_cast<std::uint64_t>(std::popcount(later & row)) ^ value >> column;
@@ -147,7 +146,7 @@ class System {
       }
       const Row later = solution[columns] << 1;
       const std::uint64_t odd = static_cast<std::uint64_t>(std::popcount(later & row)) ^ value >> columns;
-      solution[columns] = later | (odd & value >> 31);
+      solution[columns] = later | (odd & value >> 63);
       if (slot % 8 == 0) emit(slot, std::span<const Row>(solution));
     }
   }
@@ -163,7 +162,7 @@ class System {
 #endif
 
   std::vector<Row> rows_;  // 0: no row has its pivot here; else bit 0 is set
-  std::vector<std::uint32_t> values_;
+  std::vector<std::uint64_t> values_;
 };
 
 }  // namespace keysieve::ribbon

@@ -23,6 +23,10 @@ inline constexpr std::uint32_t kMostBlocks = 1U << 14;
 // Lookups read 16 bytes at a pair of blocks, however few they have. So the blocks end this many bytes before
 // the end of the shard.
 inline constexpr std::uint32_t kTailBytes = 16;
+inline constexpr std::uint32_t kMapTailBytes = 32;  // those of a map read 32
+constexpr std::uint32_t tail_bytes(const FilterParams& params) noexcept {
+  return params.value_bits == 0 ? kTailBytes : kMapTailBytes;
+}
 
 // The entry must be valid.
 struct Layout {
@@ -30,12 +34,13 @@ struct Layout {
   std::uint32_t columns;
   std::uint32_t short_blocks;  // of the short column
 
-  static Layout of(std::uint32_t shard_bytes, const ShardEntry& entry) noexcept {
-    return of(shard_bytes, entry.block_count, entry.width);
+  static Layout of(const FilterParams& params, const ShardEntry& entry) noexcept {
+    return of(params.shard_bytes, entry.block_count, entry.width);
   }
   // With as many columns as fit.
-  static Layout of(std::uint32_t shard_bytes, std::uint32_t blocks) noexcept {
-    return of(shard_bytes, blocks, std::min((shard_bytes - kTailBytes) / blocks, kMostColumns));
+  static Layout of(const FilterParams& params, std::uint32_t blocks) noexcept {
+    return of(params.shard_bytes, blocks,
+              std::min((params.shard_bytes - tail_bytes(params)) / blocks, kMostColumns + params.value_bits));
   }
 
   // Windows that begin in a block before this one are in the short column.

@@ -7,10 +7,14 @@ namespace KeySieve\Reader\Kind;
 use KeySieve\Reader\Kind;
 use KeySieve\Reader\Word;
 
-/** Linear equations over a window of 64 slots: eight blocks of a byte for each column. */
+/**
+ * Linear equations over a window of 64 slots: eight blocks of a byte for each column. In a map, the first columns are the fingerprint and
+ * the next ones the value.
+ */
 final class Ribbon extends Kind
 {
     public const NAME = 'ribbon';
+    public const CAN_HAVE_VALUES = true;
     protected const HASH_COUNTS = [64, 64];
 
     private const WINDOW_BLOCKS = 8;
@@ -18,6 +22,7 @@ final class Ribbon extends Kind
     private const MOST_COLUMNS = 30;
     private const MOST_BLOCKS = 1 << 14;
     private const TAIL_BYTES = 16;
+    private const TAIL_BYTES_OF_MAPS = 32;
 
     public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
     {
@@ -25,27 +30,54 @@ final class Ribbon extends Kind
         if ($columns === 0 || $entry['keys'] === 0) {
             return $entry['keys'] !== 0;
         }
+        return $this->sums($bytes, $at, $entry, $hash) !== null;
+    }
+
+    public function find(string $bytes, int $at, array $entry, int $hash): ?int
+    {
+        $sums = $entry['keys'] === 0 ? null : $this->sums($bytes, $at, $entry, $hash);
+        if ($sums === null) {
+            return null;
+        }
+        $value = 0;
+        $compared = $entry['width'] - $this->valueBits;
+        for ($bit = 0; $bit < $this->valueBits; ++$bit) {
+            $value |= (int) Word::parity(ord($sums[$compared + $bit])) << $bit;
+        }
+        return $value;
+    }
+
+    /**
+     * What the columns give for a key, as {@see columnSums()}; null: the fingerprint is of another key.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    private function sums(string $bytes, int $at, array $entry, int $hash): ?string
+    {
+        $columns = $entry['width'];
+        $compared = $columns - $this->valueBits;
         $mixed = Word::mix($hash);
         $block = self::block($mixed, $entry);
         $row = pack('P', Word::product($mixed, Word::A));
         $wanted = Word::product($mixed, Word::C) >> 32;
         $sums = self::columnSums($bytes, $at + $block * $columns, $columns, $row);
-        for ($column = 0; $column < $columns; ++$column) {
+        for ($column = 0; $column < $compared; ++$column) {
             if (Word::parity(ord($sums[$column])) !== (($wanted >> $column & 1) === 1)) {
-                return false;
+                return null;
             }
         }
-        return $this->shortColumnAgrees($bytes, $at, $entry, $block, $row, ($wanted >> $columns & 1) === 1);
+        return $this->shortColumnAgrees($bytes, $at, $entry, $block, $row, ($wanted >> $compared & 1) === 1) ? $sums : null;
     }
 
     public function faultOf(array $entry): ?string
     {
         return match (true) {
             $entry['shape'] >= 1 << 15 => 'its levels have more bits than there are',
-            $entry['width'] > self::MOST_COLUMNS => 'it has more columns than a ribbon can have',
+            $entry['width'] > self::MOST_COLUMNS + $this->valueBits => 'it has more columns than a ribbon can have',
+            $entry['keys'] !== 0 && $entry['width'] < $this->valueBits => 'it has no room for its values',
             $entry['blocks'] < self::WINDOW_BLOCKS => 'a window is longer than its slots',
             $entry['blocks'] > self::MOST_BLOCKS => 'it has more blocks than a ribbon can have',
-            $entry['blocks'] * $entry['width'] + self::TAIL_BYTES > $this->shardBytes => 'its slots reach beyond the shard',
+            $entry['blocks'] * $entry['width'] + ($this->valueBits === 0 ? self::TAIL_BYTES : self::TAIL_BYTES_OF_MAPS) > $this->shardBytes => 'its slots reach beyond the shard',
             $entry['width'] !== 0 && !self::isInOrder($entry) => 'a quarter of its line ends before it begins',
             default => null,
         };

@@ -71,6 +71,12 @@ class Host {
     const Attachment* attached = reader(process).follow();
     return !attached || attached->may_contain(attached->snapshot().hasher()(key_text(key)));
   }
+  // Nothing where the set is no map.
+  std::optional<MapAnswer> find(int key, Process process) {
+    const Attachment* attached = reader(process).follow();
+    if (!attached || !attached->snapshot().is_map()) return std::nullopt;
+    return attached->find(attached->snapshot().hasher()(key_text(key)));
+  }
   // Nothing while no publication is attached.
   std::optional<BuildId> attached_build(Process process = Process::AtOnce) {
     reader(process).check_soon();

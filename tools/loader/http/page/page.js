@@ -132,6 +132,8 @@ function figures(set, now) {
     figure('Keys', count(set.key_count),
       ...loader.keys_change_ratio === null ? [] : [`${change(loader.keys_change_ratio)} to the one before`]),
     set.known_absent_count === 0 ? null : figure('Known absent', countOf(set.known_absent_count, 'key')),
+    set.value_bits === 0 ? null : figure('Values', countOf(set.value_bits, 'bit'),
+      ...set.members.length === 0 ? [] : [`the sets of a key: ${set.members.join(', ')}`]),
     figure('Keys as of', ago(set.as_of, now)),
     figure('Generation', set.generation === 0 ? 'from a file' : `${set.generation}`,
       isOther ? `the store has ${loader.store_generation}` : `publication ${set.publication}`),

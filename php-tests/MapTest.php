@@ -1,0 +1,472 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\InvalidNameException;
+use KeySieve\Key;
+use KeySieve\Map;
+use KeySieve\Set;
+use KeySieve\Tests\Support\Forgery;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+
+/** Maps: a value for each key, which sets a key is in, and the callable that answers what the map cannot know. */
+final class MapTest extends TestCase
+{
+    private const TIERS = ['apple' => 3, '猫' => 0, 42 => 7, '007' => 65_535, ' ' => 1];
+
+    public static function setUpBeforeClass(): void
+    {
+        SharedMemory::publish(SharedMemory::buildMap('tiers', self::TIERS));
+        SharedMemory::publish(SharedMemory::buildMembers('words', [
+            'encyclopedia' => ['apple', '猫', 42],
+            'articles' => ['apple', 'both'],
+            'shop' => ['both', 'apple', 'phone'],
+        ]));
+        SharedMemory::put('plain', ['apple', 'pear'], ['--key-profile', 'raw']);
+    }
+
+    /** @return iterable<string, array{int, string[]}> bits of the values, and options of `keysieve build` */
+    public static function widths(): iterable
+    {
+        foreach ([1, 7, 8, 16, 31, 32] as $bits) {
+            yield "$bits bits" => [$bits, []];
+        }
+        yield 'small shards' => [16, ['--shard-size', '1KiB']];
+        yield 'large shards' => [16, ['--shard-size', '8KiB', '--fpr', '0.001']];
+        yield 'many columns' => [32, ['--fpr', '0.000000001']];
+    }
+
+    /**
+     * @dataProvider widths
+     * @param string[] $options
+     */
+    public function testEachKeyHasItsValue(int $bits, array $options): void
+    {
+        $values = [];
+        foreach (self::keys(3_000) as $number => $key) {
+            $values[$key] = $number === 0 ? (1 << $bits) - 1 : crc32($key) & (1 << $bits) - 1;
+        }
+        $name = "values-$bits-" . count($options);
+        SharedMemory::publish(SharedMemory::buildMap($name, $values, $options));
+        $map = new Map($name);
+        self::assertSame(Availability::Ready, $map->availability());
+        self::assertSame($bits, $map->info()->valueBits);
+        self::assertSame($values, $map->getMany(array_keys($values), self::notAsked(...)));
+        foreach (array_slice($values, 0, 300) as $key => $value) {
+            self::assertSame($value, $map->get($key, self::notAsked(...)), $key);
+            self::assertSame($value, $map->get(new Key($key), self::notAsked(...)), $key);
+        }
+    }
+
+    public function testAKeyIsTheSameInEveryForm(): void
+    {
+        $map = new Map('tiers');
+        foreach (self::TIERS as $key => $value) {
+            foreach ([$key, (string) $key, new Key($key)] as $form) {
+                self::assertSame($value, $map->get($form, self::notAsked(...)));
+                self::assertSame([$key => $value], $map->getMany([$form], self::notAsked(...)));
+            }
+        }
+    }
+
+    public function testOtherKeysAreAbsent(): void
+    {
+        $map = new Map('tiers');
+        foreach (['pear', 7, '', new Key('42 ')] as $key) {
+            self::assertNull($map->get($key, self::notAsked(...)));
+        }
+        self::assertSame([], $map->getMany(self::keys(1_000, 'foreign'), self::notAsked(...)));
+        self::assertSame([], $map->getMany([], self::notAsked(...)));
+    }
+
+    public function testOtherKeysHaveSomeValueAtTheTargetRate(): void
+    {
+        SharedMemory::publish(SharedMemory::buildMap('coarse', array_fill_keys(self::keys(5_000), 200), ['--fpr', '0.1']));
+        $foreign = self::keys(10_000, 'foreign');
+        $wrong = (new Map('coarse'))->getMany($foreign, self::notAsked(...));
+        $expected = 10_000 * (new Map('coarse'))->info()->estimatedFalsePositiveRate;
+        self::assertEqualsWithDelta($expected, count($wrong), 5 * sqrt($expected));
+        self::assertSame(array_values((new Set('coarse'))->candidates($foreign)), array_keys($wrong));
+        self::assertLessThan(256, max($wrong));
+    }
+
+    public function testAKnownAbsentKeyHasNoValue(): void
+    {
+        $absent = SharedMemory::directory() . '/map.absent';
+        file_put_contents($absent, implode("\n", self::keys(5_000, 'absent')) . "\n");
+        $values = array_combine(self::keys(2_000), range(1, 2_000));
+        SharedMemory::publish(SharedMemory::buildMap('exact', $values, ['--fpr', '0.3', '--known-absent', $absent]));
+        $map = new Map('exact');
+        self::assertSame([], $map->getMany(self::keys(5_000, 'absent'), self::notAsked(...)));
+        self::assertSame($values, $map->getMany(self::keys(2_000), self::notAsked(...)));
+        self::assertNull($map->get('absent 7', self::notAsked(...)));
+    }
+
+    public function testValuesAreUnderTheirKeysInTheOrderOfTheArgument(): void
+    {
+        $map = new Map('tiers');
+        $expected = ['猫' => 0, 42 => 7, 'apple' => 3];
+        foreach ([
+            ['猫', 'foreign', '42', 'apple'],
+            ['x' => '猫', 7 => 42, 'y' => new Key('apple'), 'z' => 'foreign'],
+            ['猫', 42, 'apple', '42', new Key('apple'), '猫'],
+            (static fn () => yield from ['猫', 'foreign', 42, 'apple'])(),
+        ] as $keys) {
+            $values = $map->getMany($keys, self::notAsked(...));
+            self::assertSame($expected, $values);
+            $values['more'] = 1;
+            self::assertSame($expected + ['more' => 1], $values, 'it is an ordinary array');
+        }
+        foreach ([63, 64, 65, 1_000] as $count) {
+            $keys = [...self::keys($count - 1, 'foreign'), 'apple'];
+            self::assertSame(['apple' => 3], $map->getMany($keys, self::notAsked(...)));
+        }
+    }
+
+    public function testAnIteratorMayGiveAnArrayKeyOnlyOnce(): void
+    {
+        $keys = static function () {
+            yield 1 => 'apple';
+            yield 1 => 'pear';
+        };
+        $ask = static fn () => (new Map('tiers'))->getMany($keys(), self::notAsked(...));
+        self::assertThrows(\ValueError::class, 'getMany(): Argument #1 ($keys) must not give the array key 1 twice', $ask);
+    }
+
+    public function testNamesTheSetsThatHaveAKey(): void
+    {
+        $map = new Map('words');
+        $sets = static fn (mixed $key): array => $map->setsOf($key, self::notAsked(...));
+        self::assertSame(['articles', 'encyclopedia', 'shop'], $sets('apple'));
+        self::assertSame(['encyclopedia'], $sets('猫'));
+        self::assertSame(['encyclopedia'], $sets(42));
+        self::assertSame(['articles', 'shop'], $sets(new Key('both')));
+        self::assertSame(['shop'], $sets('phone'));
+        self::assertSame([], $sets('foreign'));
+        self::assertSame(['articles', 'encyclopedia', 'shop'], $map->info()->members);
+    }
+
+    public function testManySetsMayHaveAKey(): void
+    {
+        $members = [];
+        for ($set = 0; $set < 64; ++$set) {
+            $members[sprintf('set-%02d', $set)] = array_filter(range(1, 200), static fn (int $key): bool => $key * 7 % 64 <= $set);
+        }
+        SharedMemory::publish(SharedMemory::buildMembers('many', array_reverse($members)));
+        $map = new Map('many');
+        self::assertCount(64, $map->info()->members);
+        foreach (range(1, 200) as $key) {
+            $expected = array_keys(array_filter($members, static fn (array $keys): bool => in_array($key, $keys, true)));
+            self::assertSame($expected, $map->setsOf($key, self::notAsked(...)));
+        }
+    }
+
+    /** A wrong value may be one that no combination has. */
+    public function testAForeignKeyMayBeInWrongSetsButOnlyInThoseOfTheMap(): void
+    {
+        SharedMemory::publish(SharedMemory::buildMembers('guess', ['a' => self::keys(20_000), 'b' => self::keys(10_000), 'c' => ['key 1']], ['--fpr', '0.5']));
+        $found = array_map(static fn (string $key): array => (new Map('guess'))->setsOf($key, self::notAsked(...)), self::keys(1_000, 'foreign'));
+        self::assertContains([], $found);
+        self::assertContains(['a'], $found);
+        foreach ($found as $sets) {
+            self::assertSame([], array_diff($sets, ['a', 'b', 'c']));
+        }
+    }
+
+    /** Somebody may publish the one under the name of the other. */
+    public function testAMapOfValuesDoesNotKnowSetsAndAMapOfSetsDoesNotKnowValues(): void
+    {
+        [$tiers, $words] = [new Map('tiers'), new Map('words')];
+        self::assertSame(['asked'], $tiers->setsOf('apple', static fn (): array => ['asked']));
+        self::assertSame(7, $words->get('apple', static fn (): int => 7));
+        self::assertSame(['pear' => 7], $words->getMany(['pear'], static fn (): array => ['pear' => 7]));
+        self::assertSame(Availability::Ready, $tiers->availability());
+        self::assertSame(Availability::Ready, $words->availability());
+        self::assertNull($words->info()->trouble);
+    }
+
+    public function testASetAnswersForAMap(): void
+    {
+        $set = new Set('tiers');
+        self::assertTrue($set->mayContain('apple'));
+        self::assertSame(['apple', 3 => '007'], $set->candidates(['apple', 'pear', '42 ', '007']));
+        self::assertSame([true, false], $set->mayContainMany(['猫', 'cat']));
+        self::assertSame(16, $set->info()->valueBits);
+        self::assertSame([], $set->info()->members);
+    }
+
+    public function testInfoOfASetThatIsNoMapSaysSo(): void
+    {
+        self::assertSame(0, (new Set('plain'))->info()->valueBits);
+        self::assertNull((new Set('plain'))->info()->trouble);
+        self::assertSame('built without values', (new Map('plain'))->info()->trouble);
+        self::assertSame('built with key profile "raw", not "lower"', (new Map('plain', 'lower'))->info()->trouble);
+        self::assertNull((new Map('tiers'))->info()->trouble);
+    }
+
+    /** @requires extension keysieve */
+    public function testPhpinfoSaysHowManyBitsValuesHave(): void
+    {
+        $script = PhpScript::run("KeySieve\\candidate_sets(['tiers', 'plain'], 'apple'); phpinfo(INFO_MODULES);");
+        self::assertMatchesRegularExpression('/tiers.*, 5 keys, values of 16 bits, \d+ bytes/', $script->output);
+        self::assertMatchesRegularExpression('/plain.*, 2 keys, \d+ bytes/', $script->output);
+    }
+
+    public function testAnAddedKeyIsUnknown(): void
+    {
+        SharedMemory::publishWithLayer(SharedMemory::buildMap('growing', ['apple' => 3, 'pear' => 4, 42 => 5]));
+        SharedMemory::publishWithLayer(SharedMemory::buildMembers('growing-sets', ['a' => ['apple', 'pear'], 'b' => ['pear']]));
+        $map = new Map('growing');
+        self::assertNull($map->get('plum', self::notAsked(...)));
+        SharedMemory::addLive('growing', 'plum', '43', 'pear');
+        SharedMemory::addLive('growing-sets', 'plum');
+
+        $asked = [];
+        $note = static function (mixed $key) use (&$asked): int {
+            $asked[] = $key;
+            return 9;
+        };
+        foreach (['plum', 43, '43', new Key('plum'), 'pear'] as $key) {
+            self::assertSame(9, $map->get($key, $note));
+        }
+        self::assertSame(['plum', 43, '43', 'plum', 'pear'], $asked);
+        self::assertSame(3, $map->get('apple', self::notAsked(...)));
+        self::assertNull($map->get('plum', static fn () => null));
+
+        $lists = [];
+        $values = $map->getMany(
+            ['plum', 'apple', 'foreign', new Key('43'), 42, 'pear', '43', 'plum'],
+            static function (array $keys) use (&$lists): array {
+                $lists[] = $keys;
+                return ['apple' => 99, 43 => 10, 'plum' => 11, 'pear' => null, 'foreign' => 12];
+            },
+        );
+        self::assertSame([['plum', 43, 'pear']], $lists);
+        self::assertSame(['plum' => 11, 'apple' => 3, 43 => 10, 42 => 5], $values);
+        self::assertSame(['apple' => 3], $map->getMany(['plum', 'apple'], static fn () => []));
+
+        $sets = new Map('growing-sets');
+        self::assertSame(['a', 'b'], $sets->setsOf('pear', self::notAsked(...)));
+        self::assertSame(['b', 'x'], $sets->setsOf('plum', static fn (string $key): array => [$key => 'b', 7 => 'x']));
+        self::assertTrue((new Set('growing'))->mayContain('plum'));
+    }
+
+    /** @return iterable<string, array{string, Availability, ?string}> a name, and how it is asked */
+    public static function unavailable(): iterable
+    {
+        yield 'missing' => ['nowhere', Availability::Missing, null];
+        yield 'expired' => ['expired', Availability::Expired, null];
+        yield 'bypassed' => ['bypassed', Availability::Bypassed, null];
+        yield 'incompatible' => ['newer', Availability::Incompatible, null];
+        yield 'another key profile' => ['tiers', Availability::Incompatible, 'lower'];
+        yield 'no map' => ['plain', Availability::Incompatible, null];
+    }
+
+    /** @dataProvider unavailable */
+    public function testAKeyIsUnknownWhileTheMapIsUnavailable(string $name, Availability $availability, ?string $keyProfile): void
+    {
+        $file = SharedMemory::folder($name) . '/0000000000000001.ks';
+        if (in_array($name, ['expired', 'bypassed', 'newer'], true)) {
+            SharedMemory::publish(SharedMemory::buildMap($name, self::TIERS));
+        }
+        match ($name) {
+            'expired' => file_put_contents($file, Forgery::of(file_get_contents($file), 96, pack('P', 1))), // valid_for
+            'newer' => file_put_contents($file, Forgery::of(file_get_contents($file), 8, "\2")),
+            'bypassed' => SharedMemory::bypass($name),
+            default => null,
+        };
+        $map = new Map($name, $keyProfile);
+        self::assertSoon(static fn (): bool => $map->availability() === $availability);
+        self::assertSame($availability, $map->availability());
+        self::assertSame(5, $map->get('apple', static fn (string $key): int => strlen($key)));
+        self::assertNull($map->get('apple', static fn () => null));
+        $keys = ['apple', 42, new Key('pear'), '猫', 'apple'];
+        $count = static fn (array $keys): array => array_flip($keys);
+        self::assertSame(['apple' => 0, 42 => 1, 'pear' => 2, '猫' => 3], $map->getMany($keys, $count));
+        self::assertSame([], $map->getMany([], self::notAsked(...)));
+        self::assertSame(['x'], $map->setsOf('apple', static fn () => ['x']));
+    }
+
+    public function testAMapNeverThrowsItselfAndSaysOnceThatASetIsNoMap(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            $map = new KeySieve\Map('plain');
+            for ($call = 0; $call < 5_000; ++$call) {
+                $map->get($call, fn () => null);
+                (new KeySieve\Map('plain'))->getMany(['a', 'b'], fn () => []);
+            }
+            echo json_encode([$map->get('a', fn ($key) => 1), (new KeySieve\Map('nowhere'))->get('a', fn ($key) => 2)]);
+            PHP, ['keysieve.on_unavailable' => 'throw']);
+        self::assertSame('[1,2]', $script->output);
+        self::assertSame(
+            "keysieve: set \"plain\" was built without values: every such lookup is unknown\n"
+                . 'keysieve: set "nowhere" is missing (' . SharedMemory::folder('nowhere')
+                . ": No such file or directory; no set has this name): every lookup answers maybe\n",
+            $script->errors,
+        );
+    }
+
+    public function testEveryKeyIsUnknownWhileKeysieveIsDisabled(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            $map = new KeySieve\Map('tiers');
+            echo json_encode([$map->availability(), $map->info(), $map->get('apple', fn () => 8), $map->getMany(['apple'], fn ($keys) => array_flip($keys))]);
+            PHP, ['keysieve.enabled' => '0']);
+        self::assertSame('["disabled",null,8,{"apple":0}]', $script->output);
+        self::assertSame('', $script->errors);
+    }
+
+    public function testStatsCountKeysOfMaps(): void
+    {
+        SharedMemory::publishWithLayer(SharedMemory::buildMap('counted-map', ['apple' => 3, 'pear' => 4]));
+        SharedMemory::addLive('counted-map', 'plum');
+        $script = PhpScript::run(<<<'PHP'
+            $map = new KeySieve\Map('counted-map');
+            $none = fn () => null;
+            $map->get('apple', $none);
+            $map->get('absent', $none);
+            $map->get('plum', $none);
+            $map->getMany(['apple', 'pear', 'absent', 'plum', 'apple'], fn () => []);
+            (new KeySieve\Map('counted-map', 'other'))->get('apple', $none);
+            (new KeySieve\Map('counted-map', 'other'))->getMany(['apple', 'pear'], fn () => []);
+            echo json_encode(KeySieve\stats());
+            PHP);
+        self::assertSame('{"counted-map":{"calls":6,"maybe":6,"absent":2,"unavailable":3}}', $script->output);
+    }
+
+    /** @return iterable<string, array{mixed, string}> what $ifUnknown returns, and how the message goes on */
+    public static function wrongValues(): iterable
+    {
+        yield 'a string' => ['3', 'string returned'];
+        yield 'a float' => [3.0, 'float returned'];
+        yield 'a bool' => [false, 'bool returned'];
+        yield 'an array' => [[3], 'array returned'];
+        yield 'an object' => [new \ArrayObject(), 'ArrayObject returned'];
+    }
+
+    /** @dataProvider wrongValues */
+    public function testIfUnknownReturnsValuesOrNull(mixed $wrong, string $message): void
+    {
+        $map = new Map('nowhere');
+        $call = '(): Argument #2 ($ifUnknown) must return ';
+        self::assertThrows(\TypeError::class, "KeySieve\\Map::get{$call}?int, $message", static fn () => $map->get('a', static fn () => $wrong));
+        foreach (['apple' => '"apple"', 42 => '42'] as $key => $shown) {
+            $ask = static fn () => $map->getMany(['first', $key], static fn () => ['first' => 1, $key => $wrong]);
+            self::assertThrows(\TypeError::class, "KeySieve\\Map::getMany{$call}an array of ?int, $message for key $shown", $ask);
+        }
+        if (!is_array($wrong)) {
+            $ask = static fn () => $map->getMany(['a'], static fn () => $wrong);
+            self::assertThrows(\TypeError::class, "KeySieve\\Map::getMany{$call}an array of ?int, $message", $ask);
+            $ask = static fn () => $map->setsOf('a', static fn () => $wrong);
+            self::assertThrows(\TypeError::class, "KeySieve\\Map::setsOf{$call}an array of strings, $message", $ask);
+        }
+        if (!is_string($wrong)) {
+            $ask = static fn () => $map->setsOf('a', static fn () => ['x', $wrong]);
+            self::assertThrows(\TypeError::class, "KeySieve\\Map::setsOf{$call}an array of strings, $message in it", $ask);
+        }
+    }
+
+    public function testWhatIfUnknownThrowsPassesThrough(): void
+    {
+        $map = new Map('nowhere');
+        $throw = static fn () => throw new \DomainException('no database');
+        foreach ([
+            static fn () => $map->get('a', $throw),
+            static fn () => $map->getMany(['a', 'b'], $throw),
+            static fn () => $map->setsOf('a', $throw),
+        ] as $ask) {
+            self::assertThrows(\DomainException::class, 'no database', $ask);
+        }
+    }
+
+    public static function length(string $key): int
+    {
+        return strlen($key);
+    }
+
+    public function __invoke(string $key): int
+    {
+        return 1 + strlen($key);
+    }
+
+    public function testIfUnknownMayBeAnyCallable(): void
+    {
+        $map = new Map('nowhere');
+        foreach (['strlen', 'STRLEN', strlen(...), [self::class, 'length'], self::class . '::length', self::length(...)] as $callable) {
+            self::assertSame(3, $map->get('abc', $callable));
+        }
+        self::assertSame(4, $map->get('abc', $this));
+        $magic = new class () {
+            public function __call(string $name, array $arguments): int
+            {
+                return strlen($name . $arguments[0]);
+            }
+        };
+        self::assertSame(6, $map->get('abc', [$magic, 'own']));
+        self::assertSame(6, $map->get('abc', $magic->own(...)));
+        self::assertSame(2, $map->get(42, static fn (string $key): int => strlen($key)), 'PHP converts an int for it');
+        self::assertSame(43, $map->get('42', static fn (int $key): int => $key + 1), 'and the reverse');
+        $reference = static function &(string $key): int {
+            static $value = 5;
+            return $value;
+        };
+        self::assertSame(5, $map->get('a', $reference));
+    }
+
+    public function testIfUnknownMustBeThereAndCallable(): void
+    {
+        foreach (['get' => 'apple', 'getMany' => ['apple'], 'setsOf' => 'apple'] as $method => $argument) {
+            self::assertThrows(\ArgumentCountError::class, 'exactly 2', static fn () => (new Map('tiers'))->$method($argument));
+            foreach (['no_such_function', [self::class, 'nowhere'], null, 3, new \stdClass()] as $none) {
+                $ask = static fn () => (new Map('tiers'))->$method($argument, $none);
+                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #2 (\$ifUnknown) must be ", $ask);
+            }
+        }
+    }
+
+    public function testWhatIsNoKeyIsRefused(): void
+    {
+        $map = new Map('tiers');
+        foreach ([null, 1.5, true, [], new \stdClass()] as $none) {
+            $type = get_debug_type($none);
+            foreach (['get', 'setsOf'] as $method) {
+                $ask = static fn () => $map->$method($none, self::notAsked(...));
+                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type KeySieve\\Key|string|int, $type given", $ask);
+            }
+            $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
+            self::assertThrows(\TypeError::class, "must be an array of KeySieve\\Key|string|int, $type given at index \"x\"", $ask);
+        }
+    }
+
+    public function testIfUnknownMayAskTheSameMap(): void
+    {
+        SharedMemory::publishWithLayer(SharedMemory::buildMap('nested', ['apple' => 3]));
+        SharedMemory::addLive('nested', 'plum', 'pear');
+        $map = new Map('nested');
+        $nested = static fn (string $key): ?int => $map->get('apple', self::notAsked(...)) + ($map->getMany(['apple'], self::notAsked(...))['apple']);
+        self::assertSame(6, $map->get('plum', $nested));
+        $all = $map->getMany(['plum', 'apple', 'pear'], static function (array $keys) use ($map, $nested): array {
+            SharedMemory::publishWithLayer(SharedMemory::buildMap('nested', ['other' => 1]));
+            self::assertSoon(static fn (): bool => $map->get('other', static fn () => 1) === 1);
+            return array_map($nested = static fn () => 8, array_flip($keys));
+        });
+        self::assertSame(['plum' => 8, 'apple' => 3, 'pear' => 8], $all);
+    }
+
+    public function testTheNameMustBeOne(): void
+    {
+        self::assertThrows(InvalidNameException::class, 'KeySieve\Map::__construct(): Argument #1 ($name) must be 1 to 64', static fn () => new Map('No Name'));
+        self::assertSame(['tiers', null], array_values(get_object_vars(new Map('tiers'))));
+        self::assertSame('raw', (new Map('tiers', 'raw'))->keyProfile);
+    }
+
+    private static function notAsked(mixed $keys): never
+    {
+        throw new \LogicException('asked about ' . json_encode($keys));
+    }
+}
