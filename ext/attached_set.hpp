@@ -59,6 +59,14 @@ class AttachedSet {
                           terms);
   }
 
+  // Begins to load what a lookup of the key will read, if the set was asked before. Answers nothing.
+  template <typename HashBy>
+  void prefetch(HashBy&& hash_by) const noexcept {
+    const Attachment* attachment = reader_.attachment();
+    if (attachment == nullptr) return;
+    attachment->snapshot().prefetch(hash_by(attachment->snapshot().hasher()));
+  }
+
   // Answers all elements of an argument, in their order and by one publication. Returns the number of maybes,
   // or nothing if an exception is pending (from coerce_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);

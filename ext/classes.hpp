@@ -1,5 +1,6 @@
 // The classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet, names for a set or map of this process and a
-// seen set of this host, and KeySieve\Info and KeySieve\SeenInfo, facts about them. MINIT prepares all five.
+// seen set of this host, KeySieve\Info and KeySieve\SeenInfo, facts about them, and KeySieve\LocalFilter.
+// MINIT prepares all of them.
 #pragma once
 
 #include "core/worker/seen/seen_reader.hpp"
@@ -11,6 +12,7 @@ namespace keysieve {
 void prepare_set_class(zend_class_entry* registered);
 void prepare_map_class(zend_class_entry* registered);
 void prepare_seen_set_class(zend_class_entry* registered);
+void prepare_local_filter_class(zend_class_entry* registered);
 void prepare_info_class(zend_class_entry* registered);
 void prepare_seen_info_class(zend_class_entry* registered);
 

@@ -32,9 +32,11 @@ class HashPerSeed {
   std::size_t known_ = 0;
 };
 
+// The sets that one call asks at a time: their lines fit any first-level cache.
+constexpr std::size_t kSetsAtATime = 32;
+
 // nullptr, with an error pending that says which, for an element that is not a set name.
 AttachedSet* set_named(const zval* name) {
-  ZVAL_DEREF(name);
   if (Z_TYPE_P(name) != IS_STRING) {
     zend_argument_type_error(1, "must be an array of strings, %s given", zend_zval_type_name(name));
     return nullptr;
@@ -48,12 +50,37 @@ AttachedSet* set_named(const zval* name) {
   return set;
 }
 
-bool check_set_names(HashTable* names) {
+struct NamedSet {
+  AttachedSet* set;
+  zval* name;
+};
+
+// Finds all of them. False with an error pending.
+bool find_sets(HashTable* names, NamedSet* sets) {
   zval* name = nullptr;
   ZEND_HASH_FOREACH_VAL(names, name) {
-    if (set_named(name) == nullptr) return false;
+    ZVAL_DEREF(name);
+    *sets = {set_named(name), name};
+    if (sets++->set == nullptr) return false;
   }
   ZEND_HASH_FOREACH_END();
+  return true;
+}
+
+// Adds the names of those that may contain the key. False with an UnavailableException pending.
+bool add_candidates(std::span<const NamedSet> sets, HashPerSeed& hash_per_seed, HashTable* candidates) {
+  for (const NamedSet& one : sets) one.set->prefetch(hash_per_seed);
+  for (const NamedSet& one : sets) {
+    const bool maybe = one.set->may_contain_by(
+        [&hash_per_seed](const Attachment& attachment) noexcept {
+          return attachment.may_contain(hash_per_seed(attachment.snapshot().hasher()));
+        },
+        {});
+    if (UNEXPECTED(EG(exception) != nullptr)) return false;
+    if (!maybe) continue;
+    Z_TRY_ADDREF_P(one.name);
+    zend_hash_next_index_insert_new(candidates, one.name);
+  }
   return true;
 }
 
@@ -95,23 +122,19 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
     KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
-  if (!keysieve::check_set_names(names)) RETURN_THROWS();
-  array_init(return_value);
-  keysieve::HashPerSeed hash_per_seed(key);
-  zval* name = nullptr;
-  ZEND_HASH_FOREACH_VAL(names, name) {
-    ZVAL_DEREF(name);
-    const bool maybe = keysieve::set_named(name)->may_contain_by(
-        [&hash_per_seed](const keysieve::Attachment& attachment) noexcept {
-          return attachment.may_contain(hash_per_seed(attachment.snapshot().hasher()));
-        },
-        {});
-    if (UNEXPECTED(EG(exception) != nullptr)) return;
-    if (!maybe) continue;
-    Z_TRY_ADDREF_P(name);
-    zend_hash_next_index_insert_new(Z_ARRVAL_P(return_value), name);
+  const std::size_t count = zend_hash_num_elements(names);
+  ALLOCA_FLAG(use_heap)
+  auto* sets =
+      static_cast<keysieve::NamedSet*>(do_alloca((count + 1) * sizeof(keysieve::NamedSet), use_heap));
+  if (keysieve::find_sets(names, sets)) {
+    array_init(return_value);
+    keysieve::HashPerSeed hash_per_seed(key);
+    for (std::size_t done = 0; done < count; done += keysieve::kSetsAtATime) {
+      const std::span some(sets + done, std::min(count - done, keysieve::kSetsAtATime));
+      if (!keysieve::add_candidates(some, hash_per_seed, Z_ARRVAL_P(return_value))) break;
+    }
   }
-  ZEND_HASH_FOREACH_END();
+  free_alloca(sets, use_heap);
 }
 
 ZEND_FUNCTION(KeySieve_stats) {

@@ -361,6 +361,36 @@ namespace KeySieve {
         private function __construct() {}
     }
 
+    /**
+     * Which keys were there before? A filter in the memory of this process, for one request or one job: nobody builds or publishes it, and
+     * other processes do not see it. 24 bits per key, taken at once and counted by memory_limit.
+     *
+     * Guarantee: a key that was added is never new again, and mayContain() is true for it. Any other key is taken for one of them with a
+     * probability of at most 1 in 10,000, while no more than the planned keys are added; beyond that the filter is wrong more often, and
+     * with six times as many it takes every key for seen. The memory does not grow.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class LocalFilter
+    {
+        /**
+         * Draws a seed from the system, so nobody can choose keys that are wrongly taken for seen.
+         *
+         * @param int $keys planned, 1 to 10,000,000
+         * @throws \ValueError if out of range
+         */
+        public function __construct(int $keys) {}
+
+        public function add(string|int|Key $key): void {}
+
+        /** Adds the key. True: it is new. False: it was added before, or is taken for one that was. Cost: one hash, one cache line. */
+        public function addIfNew(string|int|Key $key): bool {}
+
+        /** False: the key was certainly not added. */
+        public function mayContain(string|int|Key $key): bool {}
+    }
+
     /** Implemented by the exceptions of this extension. Arguments of a wrong type throw PHP's own TypeError. */
     interface Exception extends \Throwable
     {

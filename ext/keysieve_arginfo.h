@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c598b4ab8347e7f440988c9c11663eddb3f36228 */
+ * Stub hash: bc481abf1fc7baf74f67350ae4115085d528ef7f */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -101,6 +101,18 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_SeenInfo___construct arginfo_class_KeySieve_Info___construct
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_LocalFilter___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, keys, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_LocalFilter_add, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_LocalFilter_addIfNew arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_LocalFilter_mayContain arginfo_class_KeySieve_Membership_mayContain
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_UnavailableException___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
 	ZEND_ARG_OBJ_INFO(0, availability, KeySieve\\Availability, 0)
@@ -134,6 +146,10 @@ ZEND_METHOD(KeySieve_SeenSet, mayContain);
 ZEND_METHOD(KeySieve_SeenSet, availability);
 ZEND_METHOD(KeySieve_SeenSet, info);
 ZEND_METHOD(KeySieve_SeenInfo, __construct);
+ZEND_METHOD(KeySieve_LocalFilter, __construct);
+ZEND_METHOD(KeySieve_LocalFilter, add);
+ZEND_METHOD(KeySieve_LocalFilter, addIfNew);
+ZEND_METHOD(KeySieve_LocalFilter, mayContain);
 ZEND_METHOD(KeySieve_UnavailableException, __construct);
 
 
@@ -215,6 +231,15 @@ static const zend_function_entry class_KeySieve_SeenSet_methods[] = {
 
 static const zend_function_entry class_KeySieve_SeenInfo_methods[] = {
 	ZEND_ME(KeySieve_SeenInfo, __construct, arginfo_class_KeySieve_SeenInfo___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_LocalFilter_methods[] = {
+	ZEND_ME(KeySieve_LocalFilter, __construct, arginfo_class_KeySieve_LocalFilter___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_LocalFilter, add, arginfo_class_KeySieve_LocalFilter_add, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_LocalFilter, addIfNew, arginfo_class_KeySieve_LocalFilter_addIfNew, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_LocalFilter, mayContain, arginfo_class_KeySieve_LocalFilter_mayContain, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -604,6 +629,17 @@ static zend_class_entry *register_class_KeySieve_SeenInfo(void)
 	zend_string *property_lookedAt_name = zend_string_init("lookedAt", sizeof("lookedAt") - 1, 1);
 	zend_declare_typed_property(class_entry, property_lookedAt_name, &property_lookedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_lookedAt_class_DateTimeImmutable, 0, MAY_BE_NULL));
 	zend_string_release(property_lookedAt_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_LocalFilter(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "LocalFilter", class_KeySieve_LocalFilter_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 
 	return class_entry;
 }

@@ -45,6 +45,7 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::prepare_info_class(register_class_KeySieve_Info());
   keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
   keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
+  keysieve::prepare_local_filter_class(register_class_KeySieve_LocalFilter());
   zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
   zend_class_entry* unavailable =
       register_class_KeySieve_UnavailableException(spl_ce_RuntimeException, exception);

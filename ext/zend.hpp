@@ -28,6 +28,7 @@
 // These headers declare only some of their functions extern "C".
 extern "C" {
 #include "ext/date/php_date.h"
+#include "ext/random/php_random.h"
 #include "ext/spl/spl_iterators.h"
 }
 

@@ -23,9 +23,10 @@ Array
     [6] => KeySieve\SeenKeys
     [7] => KeySieve\SeenSet
     [8] => KeySieve\SeenInfo
-    [9] => KeySieve\Exception
-    [10] => KeySieve\UnavailableException
-    [11] => KeySieve\InvalidNameException
+    [9] => KeySieve\LocalFilter
+    [10] => KeySieve\Exception
+    [11] => KeySieve\UnavailableException
+    [12] => KeySieve\InvalidNameException
 )
 Array
 (

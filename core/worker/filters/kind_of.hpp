@@ -30,6 +30,17 @@ template <typename Probe>
   return probe.may_contain(array, hash);
 }
 
+template <typename Probe>
+void prefetch_one(const ShardArray& array, KeyHash hash) noexcept {
+  if constexpr (requires { Probe::kReadsEntry; }) {
+    __builtin_prefetch(array.entries + array.index_of(hash));
+  } else {
+    Probe probe;
+    probe.prepare(array, hash);
+    if constexpr (requires { probe.prefetch(array, hash); }) probe.prefetch(array, hash);
+  }
+}
+
 // Looks at the second level only if the filter says maybe, as it seldom does for an absent key.
 template <typename Probe>
 [[gnu::always_inline]] inline bool look_up_both(const ShardArray& array, KeyHash hash) noexcept {
@@ -166,9 +177,11 @@ struct Avx2Functions {
 template <template <typename, bool> typename Functions, typename Probe>
 constexpr Lookup lookup_of(const FilterParams& params) noexcept {
   if (params.retrieval_bytes != 0) {
-    return {Functions<Probe, true>::may_contain, Functions<Probe, true>::may_contain_many};
+    return {Functions<Probe, true>::may_contain, Functions<Probe, true>::may_contain_many,
+            prefetch_one<Probe>};
   }
-  return {Functions<Probe, false>::may_contain, Functions<Probe, false>::may_contain_many};
+  return {Functions<Probe, false>::may_contain, Functions<Probe, false>::may_contain_many,
+          prefetch_one<Probe>};
 }
 
 // The same for a map.

@@ -61,6 +61,21 @@ class SeenFilter {
 
   // Adds the key. True for one caller at most. False too if its block cannot take one more tag.
   [[nodiscard]] bool add_if_new(KeyHash hash) const noexcept {
+    return add_by(hash, [](Word& word, const WordValue& before, const WordValue& after) noexcept {
+      return word.compare_and_set(before, after);
+    });
+  }
+  // The same for words that no other thread sees.
+  [[nodiscard]] bool add_alone(KeyHash hash) const noexcept {
+    return add_by(hash, [](Word& word, const WordValue& /*before*/, const WordValue& after) noexcept {
+      word.store_alone(after);
+      return true;
+    });
+  }
+
+ private:
+  template <typename Put>
+  [[gnu::always_inline]] bool add_by(KeyHash hash, Put put) const noexcept {
     const std::span<Word> words = block_of(hash);
     const std::uint64_t tag = tag_of(hash);
     for (;;) {
@@ -74,12 +89,11 @@ class SeenFilter {
         before = value;
       }
       if (before.tags() == kMostTags) return false;
-      if (emptiest->compare_and_set(before, before.with(tag))) [[likely]]
+      if (put(*emptiest, before, before.with(tag))) [[likely]]
         return true;
     }
   }
 
- private:
   [[nodiscard]] std::span<Word> block_of(KeyHash hash) const noexcept {
     return block(shard_of(hash, blocks()));
   }

@@ -113,6 +113,12 @@ struct alignas(16) Word {
     }
   }
 
+  // For a word that no other thread sees.
+  void store_alone(const WordValue& value) noexcept {
+    low.store(value.low, std::memory_order_relaxed);
+    high.store(value.high, std::memory_order_relaxed);
+  }
+
   // False if the word does not hold `before`: nothing has changed then. True: a full barrier. Lock-free.
   [[nodiscard]] bool compare_and_set(WordValue before, const WordValue& after) noexcept;
 };
