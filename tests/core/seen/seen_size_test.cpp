@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/publisher/seen/seen_sizing.hpp"
+#include "core/worker/seen/local_filter.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {
@@ -162,6 +163,17 @@ TEST(SeenFill, IsZeroOfAnEmptyFilterAndOneOfAFullOne) {
     for (Word& word : memory) word.low = word.high = ~std::uint64_t{0};
     EXPECT_DOUBLE_EQ(seen_fill(filter).rate, 1);
     EXPECT_EQ(seen_fill(filter).keys, 31 * 1'024);
+  }
+}
+
+TEST(LocalFilter, HasTheWordsThatItsRateNeedsAndHardlyMore) {
+  EXPECT_LE(seen_rate(kLeastBlockWords, LocalFilter::kKeysPerWord), LocalFilter::kRate);
+  EXPECT_GT(seen_rate(kLeastBlockWords, 1.01 * LocalFilter::kKeysPerWord), LocalFilter::kRate);
+  for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{100'000}, LocalFilter::kMaxKeys}) {
+    const std::uint64_t words = LocalFilter::words_for(keys);
+    EXPECT_EQ(words % kWordsPerLine, 0U);
+    EXPECT_LE(keys_per_word(static_cast<double>(keys), words), LocalFilter::kKeysPerWord);
+    EXPECT_GE(static_cast<double>(keys) / LocalFilter::kKeysPerWord + 2.0 * kWordsPerLine, words);
   }
 }
 
