@@ -32,7 +32,7 @@ class HashPerSeed {
   std::size_t known_ = 0;
 };
 
-// The sets that one call asks at a time: their lines fit any first-level cache.
+// The sets that one call asks at a time: their lines, of the kinds that read few, fit any first-level cache.
 constexpr std::size_t kSetsAtATime = 32;
 
 // nullptr, with an error pending that says which, for an element that is not a set name.

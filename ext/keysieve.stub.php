@@ -366,8 +366,8 @@ namespace KeySieve {
      * other processes do not see it. 24 bits per key, taken at once and counted by memory_limit.
      *
      * Guarantee: a key that was added is never new again, and mayContain() is true for it. Any other key is taken for one of them with a
-     * probability of at most 1 in 10,000, while no more than the planned keys are added; beyond that the filter is wrong more often, and
-     * with six times as many it takes every key for seen. The memory does not grow.
+     * probability of at most 1 in 10,000, while no more than the planned keys are added. With twice as many it is 3 in 100, with three
+     * times as many 3 in 10, with ten times as many nearly all. The memory does not grow.
      *
      * @strict-properties
      * @not-serializable

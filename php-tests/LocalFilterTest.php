@@ -78,6 +78,12 @@ final class LocalFilterTest extends TestCase
         }
     }
 
+    public function testIsConstructedOnce(): void
+    {
+        $filter = new LocalFilter(1);
+        self::assertThrows(\Error::class, 'KeySieve\LocalFilter is constructed already', static fn () => $filter->__construct(2));
+    }
+
     public function testIsNeitherCopiedNorSerialized(): void
     {
         $filter = new LocalFilter(1);

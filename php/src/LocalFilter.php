@@ -18,14 +18,21 @@ final class LocalFilter implements \Serializable
     private const MOST_KEYS = 10_000_000;
 
     /** @var array<string|int, true> */
-    private array $keys = [];
+    private array $keys;
 
-    /** @throws \ValueError if out of range: 1 to 10,000,000 */
+    /**
+     * @param int $keys planned; only checked here
+     * @throws \ValueError if out of range: 1 to 10,000,000
+     */
     public function __construct(int $keys)
     {
+        if (isset($this->keys)) {
+            throw new \Error(self::class . ' is constructed already');
+        }
         if ($keys < 1 || $keys > self::MOST_KEYS) {
             throw new \ValueError(__METHOD__ . '(): Argument #1 ($keys) must be between 1 and ' . self::MOST_KEYS . ", $keys given");
         }
+        $this->keys = [];
     }
 
     /** @param string|int|Key $key */

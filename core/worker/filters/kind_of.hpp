@@ -33,12 +33,11 @@ template <typename Probe>
 template <typename Probe>
 void prefetch_one(const ShardArray& array, KeyHash hash) noexcept {
   if constexpr (requires { Probe::kReadsEntry; }) {
-    __builtin_prefetch(array.entries + array.index_of(hash));
-  } else {
-    Probe probe;
-    probe.prepare(array, hash);
-    if constexpr (requires { probe.prefetch(array, hash); }) probe.prefetch(array, hash);
+    if (array.shard_count > kCachedEntries) return __builtin_prefetch(array.entries + array.index_of(hash));
   }
+  Probe probe;
+  probe.prepare(array, hash);
+  if constexpr (requires { probe.prefetch(array, hash); }) probe.prefetch(array, hash);
 }
 
 // Looks at the second level only if the filter says maybe, as it seldom does for an absent key.

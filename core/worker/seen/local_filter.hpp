@@ -31,7 +31,7 @@ class LocalFilter {
   bool add_if_new(KeyHash hash) noexcept {
     if (filter_.add_alone(hash)) [[likely]]
       return !is_full_;
-    // Taken for seen; or, with six times the keys that it is made for, without room for one more.
+    // Taken for seen; or its block has no room for one more tag.
     if (!filter_.may_contain(hash)) is_full_ = true;
     return false;
   }

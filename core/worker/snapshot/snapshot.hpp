@@ -71,9 +71,9 @@ class SnapshotView {
 
   // The hash must have been made with seed(). False: certainly absent.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return lookup_.may_contain(array_, hash); }
-  // results[i] answers hashes[i].
   // Begins to load what may_contain() reads first.
   void prefetch(KeyHash hash) const noexcept { lookup_.prefetch(array_, hash); }
+  // results[i] answers hashes[i].
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
     lookup_.may_contain_many(array_, hashes, results);
   }

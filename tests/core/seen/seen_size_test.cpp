@@ -177,5 +177,31 @@ TEST(LocalFilter, HasTheWordsThatItsRateNeedsAndHardlyMore) {
   }
 }
 
+TEST(LocalFilter, HasTheWordsOfASeenSet) {
+  std::vector<Word> shared(LocalFilter::words_for(2'000));
+  std::vector<Word> alone(shared.size());
+  const SeenFilter filter(shared, kLeastBlockWords);
+  LocalFilter local(alone);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    const KeyHash hash{random()};
+    EXPECT_EQ(local.may_contain(hash), filter.may_contain(hash));
+    EXPECT_EQ(local.add_if_new(hash), filter.add_if_new(hash));
+  }
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].load(), shared[i].load());
+}
+
+TEST(LocalFilter, TakesAllForSeenOnceABlockHasNoRoomForAKey) {
+  std::vector<Word> words(kWordsPerLine);
+  LocalFilter local(words);
+  // Each has other lowest bits than those before, until all lengths of tags are taken.
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 100'000; ++i) {
+    const KeyHash hash{random()};
+    local.add_if_new(hash);
+    EXPECT_TRUE(local.may_contain(hash));
+  }
+}
+
 }  // namespace
 }  // namespace keysieve
