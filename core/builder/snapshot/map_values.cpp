@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "core/worker/base/error.hpp"
 
@@ -78,10 +77,10 @@ std::uint64_t MapMembers::table_bytes() const noexcept {
 
 void MapMembers::write_table(MutableBytes table) const noexcept {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::memcpy(table.data() + i * kMaxSetNameBytes, names[i].data(), names[i].size());
+    std::ranges::copy(as_bytes(names[i]), table.subspan(i * kMaxSetNameBytes).begin());
   }
-  std::memcpy(table.data() + names.size() * kMaxSetNameBytes, combinations.data(),
-              combinations.size() * sizeof(std::uint64_t));
+  std::ranges::copy(std::as_bytes(std::span(combinations)),
+                    table.subspan(names.size() * kMaxSetNameBytes).begin());
 }
 
 void MapValues::copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>& values) const {

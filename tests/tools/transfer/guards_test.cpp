@@ -13,7 +13,7 @@ class GuardsTest : public ::testing::Test {
   template <ErrorKind Guard = ErrorKind::MaxShrink>
   std::string message(std::optional<std::uint64_t> previous_keys = std::nullopt) const {
     std::optional<Baseline> before;
-    if (previous_keys) before.emplace(*previous_keys);
+    if (previous_keys) before = Baseline{.key_count = *previous_keys};
     return message_of<Guard>([&] { check_guards(guards_, view_, before); });
   }
 

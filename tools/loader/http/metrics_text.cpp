@@ -94,7 +94,7 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
     {"keysieve_set_known_absent_keys",
      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
      live<&LivePublication::known_absent>},
-    {"keysieve_set_value_bits", "Bits of each key's value in the live map; only if it is one.",
+    {"keysieve_set_value_width", "Bits of each key's value in the live map; only if it is one.",
      [](auto& set, auto&) {
        return set.published && set.published->value_bits != 0 ? number(set.published->value_bits) : Value();
      }},
