@@ -125,8 +125,8 @@ namespace KeySieve {
      * A map of this host: a set whose keys each have a value, a number of 0 to 4,294,967,295.
      *
      * CAUTION: a key that is not in the map gets null, or, with the probability of the map's FPR, SOME WRONG VALUE. Only the value of a
-     * key of the map is always right. So use a value where a wrong one does no harm, or check it: a redirect, for example, by its path,
-     * which its target's row has too. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys
+     * key of the map is always right. So use a value where a wrong one does no harm, or check it: a
+     * category, for example, by its row, which lists its products. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys
      * (`build --known-absent`) never get one.
      *
      * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the

@@ -45,9 +45,9 @@ bool construct(LocalFilterObject& object, std::uint64_t keys) {
   if (php_random_bytes_throw(&seed, sizeof seed) == FAILURE) return false;
   const std::uint64_t words = LocalFilter::words_for(keys);
   object.memory = ecalloc(1, words * sizeof(Word) + kCacheLineBytes);
-  const auto begin = reinterpret_cast<std::uintptr_t>(object.memory);
-  const std::uintptr_t aligned = (begin + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-  object.filter = LocalFilter(std::span(reinterpret_cast<Word*>(aligned), words));
+  const std::size_t past_line = reinterpret_cast<std::uintptr_t>(object.memory) % kCacheLineBytes;
+  auto* line = static_cast<std::byte*>(object.memory) + (kCacheLineBytes - past_line) % kCacheLineBytes;
+  object.filter = LocalFilter(std::span(reinterpret_cast<Word*>(line), words));
   new (object.hasher.data()) KeyHasher(seed);
   return true;
 }

@@ -15,8 +15,6 @@ final class LocalFilter implements \Serializable
 {
     use NotSerializable;
 
-    private const MOST_KEYS = 10_000_000;
-
     /** @var array<string|int, true> */
     private array $keys;
 
@@ -29,8 +27,8 @@ final class LocalFilter implements \Serializable
         if (isset($this->keys)) {
             throw new \Error(self::class . ' is constructed already');
         }
-        if ($keys < 1 || $keys > self::MOST_KEYS) {
-            throw new \ValueError(__METHOD__ . '(): Argument #1 ($keys) must be between 1 and ' . self::MOST_KEYS . ", $keys given");
+        if ($keys < 1 || $keys > 10_000_000) {
+            throw new \ValueError(__METHOD__ . "(): Argument #1 (\$keys) must be between 1 and 10000000, $keys given");
         }
         $this->keys = [];
     }

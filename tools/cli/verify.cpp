@@ -80,6 +80,31 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   return known;
 }
 
+[[noreturn]] void refuse_key(const VerifyOptions& options, const std::string& list, std::string_view key,
+                             MapAnswer found) {
+  throw Error(
+      ErrorKind::Data,
+      fmt::format("{}: \"{}\" {}, and not as {} says: the map was not built from this list", options.path,
+                  printable(key), found == kAbsent ? "is absent" : fmt::format("has the value {}", found),
+                  key_source(list)));
+}
+
+// Every key of the list must have its value. Returns how many keys there were.
+std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
+  const std::string& path = options.map.values_path;
+  std::uint64_t keys = 0;
+  ProgressLine progress("asking for " + key_source(path));
+  read_keys(path, options.format, [&](std::string_view line) {
+    const ValueLine wanted = parse_value_line(line, options.map.value_column, key_source(path));
+    const KeyHash hash = map.hasher()(wanted.key);
+    const MapAnswer found = map.find(hash);
+    known.suspects.erase(hash.word);
+    if (found != wanted.value) refuse_key(options, path, wanted.key, found);
+    progress.show_keys(++keys);
+  });
+  return keys;
+}
+
 std::uint64_t member_bit(const SnapshotView& map, const std::string& name, const std::string& path) {
   for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
     if (map.member(i) == name) return std::uint64_t{1} << i;
@@ -87,30 +112,10 @@ std::uint64_t member_bit(const SnapshotView& map, const std::string& name, const
   throw Error(ErrorKind::Data, path + ": has no member " + name);
 }
 
-// Every key of the lists of a map must have its value, or be of just those named sets whose lists it is in.
-// Returns how many keys there were.
-std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
+// Every key of the lists must be of just those of the named sets whose lists it is in. Returns how many keys
+// there were.
+std::uint64_t check_members(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
   std::uint64_t keys = 0;
-  const auto check = [&](const std::string& path, std::string_view key, bool is_right, MapAnswer found) {
-    ++keys;
-    if (is_right) return;
-    throw Error(
-        ErrorKind::Data,
-        fmt::format("{}: \"{}\" {}, and not as {} says: the map was not built from this list", options.path,
-                    printable(key), found == kAbsent ? "is absent" : fmt::format("has the value {}", found),
-                    key_source(path)));
-  };
-  if (const std::string& path = options.map.values_path; !path.empty()) {
-    ProgressLine progress("asking for " + key_source(path));
-    read_keys(path, options.format, [&](std::string_view line) {
-      const ValueLine wanted = parse_value_line(line, options.map.value_column, key_source(path));
-      const KeyHash hash = map.hasher()(wanted.key);
-      const MapAnswer found = map.find(hash);
-      known.suspects.erase(hash.word);
-      check(path, wanted.key, found == wanted.value, found);
-      progress.show_keys(keys);
-    });
-  }
   std::uint64_t named = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> sets_of;  // by a key's hash
   for (const MemberList& list : member_lists(options.map.members)) {
@@ -121,24 +126,23 @@ std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options
       const KeyHash hash = map.hasher()(key);
       const MapAnswer found = map.find(hash);
       known.suspects.erase(hash.word);
-      check(list.path, key, (map.members_of(found) & bit) != 0, found);
+      if ((map.members_of(found) & bit) == 0) refuse_key(options, list.path, key, found);
       sets_of[hash.word] |= bit;
-      progress.show_keys(keys);
+      progress.show_keys(++keys);
     });
   }
   const auto too_many = std::ranges::count_if(sets_of, [&](const auto& key) {
     return (map.members_of(map.find(KeyHash{key.first})) & named) != key.second;
   });
-  if (too_many != 0) {
-    throw Error(
-        ErrorKind::Data,
-        fmt::format("{}: it has {} in more sets than the lists say: the map was not built from these lists",
-                    options.path, format_count_of(static_cast<std::uint64_t>(too_many), "key")));
-  }
-  return keys;
+  if (too_many == 0) return keys;
+  throw Error(
+      ErrorKind::Data,
+      fmt::format("{}: it has {} in more sets than the lists say: the map was not built from these lists",
+                  options.path, format_count_of(static_cast<std::uint64_t>(too_many), "key")));
 }
 
 Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, KnownAbsent& known) {
+  if (!options.map.members.empty()) return {.maybe = check_members(snapshot, options, known), .absent = 0};
   if (options.map.is_map()) return {.maybe = check_values(snapshot, options, known), .absent = 0};
   return ask(snapshot, options.key_path, options.format, [&](KeyHash hash) {
     known.suspects.erase(hash.word);

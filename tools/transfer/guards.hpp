@@ -57,8 +57,8 @@ struct Guards {
 };
 
 // Also checks that the known-absent keys in the snapshot's sample are absent. `before`: nothing if there is
-// none. Throws one of kRefusals; the message names the set, the guard, both
-// figures and where the guard is set.
+// none. Throws one of kRefusals; the message names the set, the guard, both figures and where the guard is
+// set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.

@@ -70,6 +70,7 @@ void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
 void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
+  forget_hole_of_lost_log(store);
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
     const LogPosition read_after = seen_;
     const std::vector<LogEntry> entries = store.read_after(log_name_, read_after, kBatchEntries);
@@ -94,6 +95,11 @@ void AddsReader::begin_read(const LogPosition& from) {
   seen_ = std::min(from, read_from_.value_or(from));
   read_from_ = seen_;
   must_read_again_ = false;
+}
+
+// A log that ends before its hole is another one, as after a failover or in a store that was emptied.
+void AddsReader::forget_hole_of_lost_log(Store& store) {
+  if (hole_ != LogPosition{} && store.end_of(log_name_) < hole_) hole_ = {};
 }
 
 // A writer may trim the log between two batches.

@@ -67,6 +67,7 @@ class AddsReader {
   void read_on(Store& store, const NeededAdds& needed, Amount amount);
   void begin_read(const LogPosition& from);
   bool has_lost_entries(Store& store);
+  void forget_hole_of_lost_log(Store& store);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);

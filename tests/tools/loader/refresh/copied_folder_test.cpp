@@ -64,6 +64,19 @@ TEST_F(SetRefresherOfACopy, PublishesNoSnapshotWhoseAddsWereTrimmed) {
   EXPECT_TRUE(site_.knows("tags", kNew));
 }
 
+// As after a failover to a replica from before all of it.
+TEST_F(SetRefresherOfACopy, FollowsAnEmptyStoreThoughTheLogBeforeHadAHole) {
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  add_and_push_until_it_is_trimmed();
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  fs::remove_all(copy_);
+  site_.push("tags", kMoreKeys, url_);
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+}
+
 TEST_F(SetRefresherOfACopy, SaysThatAddsAreMissingToWhatIsLiveAndTakesTheOthers) {
   copy_everything();
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
