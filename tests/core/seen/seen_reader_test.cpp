@@ -177,7 +177,7 @@ TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   });
   int unavailable = 0;
   int attached = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 300 || attached <= 3; ++i) {  // a loader that gets no processor changes nothing
     SeenReader reader = this->reader();
     unavailable += reader.follow() ? 0 : 1;
     for (int call = 0; call < 10; ++call) {
@@ -189,7 +189,6 @@ TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   stop = true;
   loader.join();
   EXPECT_EQ(unavailable, 0);
-  EXPECT_GT(attached, 3);
 }
 
 // Another call may have added the key by its other hash.
