@@ -48,7 +48,7 @@ void check_value(const Asked& asked, const std::optional<std::string>& value) {
 }
 void check_entries(const Asked& asked, const std::vector<LogEntry>& entries) {
   check(entries.size() <= kMaxEntries);
-  LogPosition last;
+  LogPosition last{};
   for (const LogEntry& entry : entries) {
     check(std::exchange(last, entry.position) < entry.position);
     if (entry.key) check(asked.replies.find(*entry.key) != std::string_view::npos);
