@@ -171,8 +171,11 @@ void RedisConnection::sign_in() {
 }
 
 void RedisConnection::check_greeting(const redisReply& reply, const std::string& subject) {
-  if (reply.type == REDIS_REPLY_ERROR) context_.reset();
+  if (reply.type != REDIS_REPLY_ERROR) return;
+  context_.reset();
   check_reply(reply, address_.name + subject);
+  // It says that a key is missing, which no command here has named.
+  throw RedisOutage(address_.name + subject + ": " + std::string(text_of(reply)));
 }
 
 void RedisConnection::send(std::span<const RedisCommand> commands) {
