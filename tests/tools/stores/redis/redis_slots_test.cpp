@@ -32,8 +32,9 @@ TEST(RedisClusterSlotOf, AgreesWithAServer) {
 }
 
 TEST(RedisAddress, HasNoNul) {
-  EXPECT_EQ(address_at({.name = "redis-cluster://h"}, {"10.0.0.1", 7000}).name,
-            "redis-cluster://h: 10.0.0.1:7000");
+  RedisAddress cluster;
+  cluster.name = "redis-cluster://h";
+  EXPECT_EQ(address_at(cluster, {"10.0.0.1", 7000}).name, "redis-cluster://h: 10.0.0.1:7000");
   EXPECT_THAT(
       [] {
         static_cast<void>(address_at({}, {std::string("h\0i", 3), 7000}));
