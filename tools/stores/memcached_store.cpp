@@ -4,6 +4,7 @@
 #include <libmemcached/memcached.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -35,6 +36,23 @@ constexpr std::size_t kKeysPerRequest = 40;
 constexpr time_t kNever = 0;
 constexpr std::uint32_t kNoFlags = 0;
 
+// libmemcached takes memory for a value as soon as the server has said how large it is, and then reads until
+// it has come. The largest that anything here needs is the ring of many servers. No memory for more.
+constexpr std::size_t kMaxMemoryBytes = std::size_t{16} << 20;
+
+void* take_memory(const memcached_st* /*client*/, std::size_t bytes, void* /*context*/) {
+  return bytes > kMaxMemoryBytes ? nullptr : std::malloc(bytes);
+}
+void* resize_memory(const memcached_st* /*client*/, void* memory, std::size_t bytes, void* /*context*/) {
+  return bytes > kMaxMemoryBytes ? nullptr : std::realloc(memory, bytes);
+}
+void* take_zeroed(const memcached_st* /*client*/, std::size_t count, std::size_t bytes, void* /*context*/) {
+  return bytes != 0 && count > kMaxMemoryBytes / bytes ? nullptr : std::calloc(count, bytes);
+}
+void free_memory(const memcached_st* /*client*/, void* memory, void* /*context*/) {
+  std::free(memory);
+}
+
 struct FreeResult {
   void operator()(memcached_result_st* result) const noexcept { memcached_result_free(result); }
 };
@@ -55,6 +73,8 @@ std::string words_for(const memcached_st* client, memcached_return_t code) {
     case MEMCACHED_E2BIG:
     case MEMCACHED_SERVER_MEMORY_ALLOCATION_FAILURE:
       return "the server has no room for it";
+    case MEMCACHED_MEMORY_ALLOCATION_FAILURE:
+      return "its reply is larger than a record can be, or memory is short";
     case MEMCACHED_CONNECTION_FAILURE:
     case MEMCACHED_SERVER_MARKED_DEAD:
     case MEMCACHED_SERVER_TEMPORARILY_DISABLED:
@@ -114,6 +134,8 @@ class MemcachedStore final : public Store {
     if (client_) return client_.get();
     client_ = {memcached_create(nullptr), memcached_free};
     if (!client_) throw std::bad_alloc();
+    check(memcached_set_memory_allocators(client_.get(), take_memory, free_memory, resize_memory, take_zeroed,
+                                          nullptr));
     const auto set = [this](memcached_behavior_t behavior, std::uint64_t value) {
       check(memcached_behavior_set(client_.get(), behavior, value));
     };

@@ -169,7 +169,7 @@ std::string name_of(const StoreUrl& url) {
     name.append(i == 0 ? "" : ",").append(is_ipv6 ? "[" + host + "]" : host);
     if (port != 0) name.append(":").append(std::to_string(port));
   }
-  return name.append(url.path);
+  return name.append(url.hosts.empty() ? shown_path(url.path) : url.path);
 }
 
 std::string working_directory() {
@@ -195,6 +195,8 @@ std::string percent_encoded(std::string_view text, std::string_view others) {
 }
 
 StoreUrl parse_store_url(const std::string& url) {
+  // libcurl would take what stands before it for the whole URL.
+  if (url.find('\0') != std::string::npos) throw Error(ErrorKind::Usage, "a store's URL with a NUL in it");
   const std::size_t colon = url.find(':');
   if (colon == std::string::npos) refuse_text(url, "is not the URL of a store");
   const OneHostUrl one = with_one_host(url, colon);
@@ -218,7 +220,12 @@ StoreUrl parse_store_url(const std::string& url) {
     refuse_text(url, "/ and @ in a password must be written as %2F and %40");
   }
   parsed.name = name_of(parsed);
-  parsed.parameters = parameters_of(part_of(handle, CURLUPART_QUERY, 0, url).value_or(""), url);
+  const std::string query = part_of(handle, CURLUPART_QUERY, 0, url).value_or("");
+  // Nor may an unencoded ? make parameters of it, whose names and values are shown.
+  if (query.find('@') != std::string::npos) {
+    refuse_text(url, "? in a password must be written as %3F, and @ in a parameter as %40");
+  }
+  parsed.parameters = parameters_of(query, url);
   parsed.prefix = checked_prefix(parsed, take_parameter(parsed, "prefix").value_or("keysieve"));
   return parsed;
 }

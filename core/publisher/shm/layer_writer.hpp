@@ -3,10 +3,22 @@
 // moment. The next writer adds all keys again, because the file does not say how far the last one got.
 #pragma once
 
+#include <bit>
+
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 
 namespace keysieve {
+
+// How a layer differs from the copy that its writer has kept.
+struct LayerDamage {
+  std::uint64_t lost_bits = 0;    // each may have made an added key absent
+  std::uint64_t gained_bits = 0;  // do no harm
+  std::uint64_t keys = 0;         // as the layer counts them, and
+  std::uint64_t counted = 0;      // as they were counted; at 0 in the layer, all added keys were absent
+
+  explicit operator bool() const noexcept { return lost_bits + gained_bits != 0 || keys != counted; }
+};
 
 // One thread. Allocates nothing after opening. Storing cannot run out of memory, because publishing has
 // written every page of the file.
@@ -28,12 +40,35 @@ class LayerWriter {
     return is_new;
   }
 
+  // Compares the layer with a copy to which the same keys were added, and makes both equal: each gets the
+  // bits of the other, and the layer the copy's count. Reads all of the layer.
+  LayerDamage restore(NewLayer& copy) noexcept {
+    LayerDamage damage{.keys = live_keys(), .counted = copy.live_keys()};
+    LayerLane* lane = file_.writable_lanes();
+    for (LayerLane& copied : copy.lanes()) {
+      const std::uint32_t here = lane->load(std::memory_order_relaxed);
+      const std::uint32_t there = copied.load(std::memory_order_relaxed);
+      if (here != there) {
+        damage.lost_bits += static_cast<std::uint64_t>(std::popcount(there & ~here));
+        damage.gained_bits += static_cast<std::uint64_t>(std::popcount(here & ~there));
+        lane->fetch_or(there, std::memory_order_relaxed);
+        copied.fetch_or(here, std::memory_order_relaxed);
+      }
+      ++lane;
+    }
+    // Release: as in add().
+    if (damage) file_.writable_page().live_keys.store(copy.live_keys(), std::memory_order_release);
+    return damage;
+  }
+
   // Waits until the bits are on the disk, if the directory is on one.
   void sync() noexcept { file_.sync(); }
 
   // The seed for hashing its keys.
   [[nodiscard]] const HashSeed& seed() const noexcept { return file_.page().seed; }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
+  [[nodiscard]] LiveLayer layer() const noexcept { return file_.layer(); }
+  [[nodiscard]] std::uint64_t publication() const noexcept { return file_.page().publication; }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {
     return file_.page().live_keys.load(std::memory_order_relaxed);
   }

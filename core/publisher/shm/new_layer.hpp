@@ -42,8 +42,8 @@ inline constexpr double kMinLayerFpr = 1e-6;
 // comes on top of the snapshot's. Throws Usage for an FPR outside kMinLayerFpr to kMaxFpr.
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
-// A live layer that is not published yet: sized for its keys and filled from the adds log in private memory,
-// before the publication becomes current. Used by the loader; Publisher::publish writes it. One thread.
+// A live layer in private memory, for the loader: one that is not published yet, sized for its keys and
+// filled from the adds log, which Publisher::publish writes; or a copy of one that is. One thread.
 class NewLayer {
  public:
   // No layer.
@@ -51,18 +51,20 @@ class NewLayer {
   // Empty, but with room for keys.
   explicit NewLayer(LayerGeometry geometry)
       : geometry_(geometry), lanes_(geometry.bytes() / sizeof(LayerLane)) {}
+  explicit NewLayer(const LiveLayer& copied);
 
   // The hash must have been made with the snapshot's seed, and there must be room (at least one shard).
-  // Returns whether any bit was new; only such keys are counted.
+  // Returns whether any bit was new; counts keys as LayerWriter::add does.
   bool add(KeyHash hash) noexcept {
     const bool is_new = set_layer_bits(lanes_.data(), geometry_, hash);
-    if (is_new) ++keys_;
+    if (is_new || keys_ == 0) ++keys_;
     return is_new;
   }
 
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] std::uint64_t live_keys() const noexcept { return keys_; }
   [[nodiscard]] LayerFill fill() const { return layer_fill(lanes_.data(), geometry_); }
+  [[nodiscard]] std::span<LayerLane> lanes() noexcept { return lanes_; }
   [[nodiscard]] Bytes bytes() const noexcept { return std::as_bytes(std::span(lanes_)); }
 
  private:

@@ -110,6 +110,13 @@ TEST(MemcachedStore, TakesNoErrorForAMissingRecord) {
   }
 }
 
+TEST(MemcachedStore, TakesNoMemoryForAValueThatIsLargerThanAnyRecord) {
+  const CannedServer server("\r\n", "VALUE keysieve:seed 0 9999999999\r\nx");
+  const auto store = open_store("memcached://" + server.address() + "?timeout=2m");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:seed"); }),
+              HasSubstr("its reply is larger than a record can be"));
+}
+
 TEST(MemcachedStore, WorksAgainAfterTheServerHasRestarted) {
   MemcachedServer server;
   const auto store = open_store(patient(server.url()));

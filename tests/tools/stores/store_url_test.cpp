@@ -101,6 +101,7 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
   const std::vector<Refusal> refusals{
       {"mysql://h", "store \"mysql\" is not known"},
       {"tags.ks", "is not known"},
+      {std::string("redis://h\0@x", 12), "a NUL in it"},
       {"lmdb:relative/path", "an absolute path or //host must follow"},
       {"lmdb:", "an absolute path or //host must follow"},
       {"lmdb:/", "must be lmdb:/path/to/folder"},
@@ -180,6 +181,10 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis://app:s3/s3cret@h/1",
            "redis://app:12/s3cret@h/1",
            "redis://app:s3?s3cret@h/1",
+           "redis://app:12?s3cret=1@h/1",
+           "redis://app:s3@/s3:s3cret@h",
+           "redis://app:12?timeout=s3cret@h",
+           "redis://app:12?s3cret=1&s3cret=2@h",
            "redis://app:s3#s3cret@h/1",
            "redis://app:s3@s3cret@h/1",
            "redis://app:s3 cret:s3cret@h:x",

@@ -8,6 +8,7 @@
 
 #include "core/builder/partition/shard_order.hpp"
 #include "core/worker/shm/set_reader.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
@@ -20,6 +21,18 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
   mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hasher(key)); });
   sort_and_dedupe(hashes);
   return hashes;
+}
+
+// Says what was wrong, if anything was.
+std::string restored(LayerWriter layer, NewLayer& copy) {
+  const LayerDamage damage = layer.restore(copy);
+  if (!damage) return "";
+  layer.sync();
+  std::string text = fmt::format("the live layer of publication {}: {} lost, {} gained", layer.publication(),
+                                 format_count_of(damage.lost_bits, "bit"), damage.gained_bits);
+  if (damage.keys != damage.counted)
+    text += fmt::format(", {} counted instead of {}", format_count_of(damage.keys, "key"), damage.counted);
+  return text + "; restored";
 }
 
 }  // namespace
@@ -63,28 +76,51 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
   if (!layer) return layer;
   const std::optional<LogPosition> some = adds_.take_news();
   const std::optional<LogPosition> news = is_seen ? some : LogPosition{};
+  if (!is_seen) {
+    copy_.reset();
+    previous_copy_.reset();
+  }
   if (news) {
-    if (std::optional<LayerWriter> previous = publisher.open_previous_layer()) add(*previous, *news);
-    add(*layer, std::max(*news, live.adds_from));
+    if (std::optional<LayerWriter> previous = publisher.open_previous_layer())
+      add(*previous, previous_copy_, *news);
+    add(*layer, copy_, std::max(*news, live.adds_from));
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
-  }
-  if (std::exchange(must_verify_, false) && is_seen) {
-    if (const std::size_t lost = add(*layer, live.adds_from)) log_.say_layer_damaged(lost);
   }
   filled_ = live.id;
   return layer;
 }
 
-// Returns how many of the keys it did not have.
-std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
+void LayerFiller::add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const {
   const KeyHasher hasher(layer.seed());
-  std::size_t added = 0;
   adds_.mirror().visit_after(after, [&](std::string_view key) {
-    if (layer.add(hasher(key))) ++added;
+    const KeyHash hash = hasher(key);
+    layer.add(hash);
+    if (copy) copy->add(hash);
   });
   layer.sync();
-  return added;
+  if (!copy) copy.emplace(layer.layer());
+}
+
+std::string LayerFiller::restore(Publisher& publisher) {
+  if (filled_ != publisher.current() || filled_in_ != publisher.control_identity()) return "";
+  std::string found = restore_previous(publisher);
+  std::optional<LayerWriter> layer;
+  try {
+    layer = publisher.open_layer();
+  } catch (const Error&) {
+    // It is published again, or fill() says why not.
+  }
+  const std::string also = layer && copy_ ? restored(*std::move(layer), *copy_) : "";
+  return found + (found.empty() || also.empty() ? "" : "; ") + also;
+}
+
+std::string LayerFiller::restore_previous(Publisher& publisher) {
+  if (!previous_copy_) return "";
+  if (std::optional<LayerWriter> layer = publisher.open_previous_layer())
+    return restored(*std::move(layer), *previous_copy_);
+  previous_copy_.reset();
+  return "the live layer of the publication before cannot be opened; workers leave it";
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,

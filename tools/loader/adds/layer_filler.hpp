@@ -1,5 +1,6 @@
 // Puts the added keys that this host has received into the live layers of a set: into a new layer before it
-// is published, into the live one, and into a larger one when that is too full.
+// is published, into the live one, and into a larger one when that is too full. Notices when bytes of a layer
+// have changed by themselves.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,10 @@ class LayerFiller {
   // Adds what has arrived since the last call to the layer of the previous publication, then to that of the
   // live one, and returns the latter; nothing when it has no layer. Throws as a Publisher does.
   std::optional<LayerWriter> add_news(Publisher& publisher, const LivePublication& live);
-  // The next add_news() adds everything again, because bytes may have changed.
-  void verify_soon() noexcept { must_verify_ = true; }
+  // Compares the layers that readers may ask, the previous and the live one, with what this process has put
+  // there, and restores what they have lost. Says what was wrong; empty when all was right, or when the
+  // next add_news() adds everything anyway.
+  std::string restore(Publisher& publisher);
   // The publication whose layer holds all that was received, as of the last add_news().
   [[nodiscard]] const PublicationId& filled() const noexcept { return filled_; }
 
@@ -35,7 +38,9 @@ class LayerFiller {
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
-  std::size_t add(LayerWriter& layer, const LogPosition& after) const;
+  std::string restore_previous(Publisher& publisher);
+  // Adds what was received since `after`, and takes or keeps up the copy.
+  void add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const;
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
@@ -45,7 +50,10 @@ class LayerFiller {
   SetLog& log_;
   PublicationId filled_{};
   FileIdentity filled_in_{};
-  bool must_verify_ = false;
+  // What this process has put into the layers of `filled_` and of the publication before it. Bytes in shared
+  // memory may change by themselves, and the layers have no checksum.
+  std::optional<NewLayer> copy_;
+  std::optional<NewLayer> previous_copy_;
   bool is_full_ = false;
   Backoff backoff_;
   std::optional<Error> failure_;  // there while the backoff lasts

@@ -135,7 +135,8 @@ std::string summary_json(const LoaderConfig& config) {
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
   for (const SeenConfig& seen : config.seen) json["seen_sets"].push_back(seen_json(seen));
-  return json.dump(2) + "\n";
+  // The path in a store's URL may be any bytes.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace keysieve

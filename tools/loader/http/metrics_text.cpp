@@ -132,6 +132,9 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
      }},
     {"keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
      report<&SetReport::adds_kept>},
+    {"keysieve_set_damages_found_total",
+     "How often bytes in shared memory had changed by themselves; they are published again or restored.",
+     report<&SetReport::damages>, Type::Counter},
 };
 
 constexpr Metric<LoadedSeenSet> kSeenMetrics[]{

@@ -43,6 +43,7 @@ Json to_json(const SetReport& report, SteadyTime now) {
           {"keys_change_ratio", or_null(report.key_change)},
           {"adds_kept", report.adds_kept},
           {"refused_generations", refused},
+          {"damages_found", report.damages},
           {"history", history}};
 }
 

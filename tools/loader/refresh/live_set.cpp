@@ -35,18 +35,26 @@ void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   const UnixSeconds moment = unix_now();
   publisher->beat(moment, is_once_ ? 0 : next_look_by(moment, poll_interval_));
   publisher->clear_expired_bypass(moment);
-  const PublicationId current = publisher->current();
   find_out();
-  // Also if it cannot be attached any more: processes that have it mapped still answer from it.
-  const auto damage = verifier_.find_damage(publisher->folder(), config_.name, current, now);
-  if (damage && publisher->mark_damaged()) {
-    log_.say_damaged(*damage);
-    find_out();
-  }
-  if (verifier_.take_end_of_round()) layers_.verify_soon();
+  if (verifier_.take_due(now)) verify(*publisher);
   if (!live_) return;
   recorder_.found(*live_);
   if (!config_.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
+}
+
+// Also if it cannot be attached any more: processes that have it mapped still answer from it.
+void LiveSet::verify(Publisher& publisher) {
+  const PublicationId current = publisher.current();
+  const auto damage = verifier_.find_damage(publisher.folder(), config_.name, current);
+  if (damage && publisher.mark_damaged()) {
+    log_.say_damaged(*damage);
+    recorder_.damaged(current, *damage);
+    find_out();
+  }
+  if (const std::string found = layers_.restore(publisher); !found.empty()) {
+    log_.say_layer_damaged(found);
+    recorder_.damaged(current, found);
+  }
 }
 
 // It may have been published under another configuration, or by hand.

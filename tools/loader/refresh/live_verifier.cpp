@@ -18,10 +18,15 @@ constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
 
-std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
-                                                     PublicationId current, SteadyTime now) {
-  if (current.publication == 0 || now < due_) return std::nullopt;
+bool LiveVerifier::take_due(SteadyTime now) noexcept {
+  if (now < due_) return false;
   due_ = now + kPause;
+  return true;
+}
+
+std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
+                                                     PublicationId current) {
+  if (current.publication == 0) return std::nullopt;
   if (reading_ != current) next_stretch_ = 0;
   reading_ = current;
   try {
@@ -47,8 +52,7 @@ void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor&
     read_all_at(file, static_cast<std::uint64_t>(stretch.data() - snapshot.bytes().data()), read, path);
     snapshot.check_stretch(next_stretch_, read, path);
   }
-  is_at_end_ = next_stretch_ == layout.stretch_count();
-  if (is_at_end_) next_stretch_ = 0;
+  if (next_stretch_ == layout.stretch_count()) next_stretch_ = 0;
 }
 
 }  // namespace keysieve

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "core/worker/shm/attachment.hpp"
 #include "core/worker/shm/set_folder.hpp"
@@ -15,13 +14,12 @@ namespace keysieve {
 
 class LiveVerifier {
  public:
+  // Whether something is to be read now: once a second.
+  bool take_due(SteadyTime now) noexcept;
   // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
-  // the tables and the next 16 MiB, at most once a second.
+  // the tables and the next 16 MiB.
   std::optional<std::string> find_damage(const SetFolder& folder, const std::string& set_name,
-                                         PublicationId current, SteadyTime now);
-
-  // Whether all of the current publication was read since the last call.
-  [[nodiscard]] bool take_end_of_round() noexcept { return std::exchange(is_at_end_, false); }
+                                         PublicationId current);
 
  private:
   void read_some(const Attachment& attachment, const FileDescriptor& file, const std::string& path);
@@ -29,7 +27,6 @@ class LiveVerifier {
   PublicationId reading_{};
   std::uint64_t next_stretch_ = 0;
   SteadyTime due_{};
-  bool is_at_end_ = false;
 };
 
 }  // namespace keysieve

@@ -56,8 +56,8 @@ void SetLog::say_damaged(const std::string& damage) {
       set_name_, damage);
 }
 
-void SetLog::say_layer_damaged(std::size_t lost) {
-  spdlog::error("{}: restoring {} that the live layer had lost", set_name_, format_count_of(lost, "key"));
+void SetLog::say_layer_damaged(const std::string& damage) {
+  spdlog::error("{}: bytes in memory had changed: {}", set_name_, damage);
 }
 
 void SetLog::say_enlarged(LayerGeometry before, const NewLayer& now) {

@@ -22,8 +22,8 @@ class SetLog {
   void say_published(const LivePublication& live, bool from_cache);
   // The published bytes have changed; lookups answer maybe until something else is published.
   void say_damaged(const std::string& damage);
-  // So many added keys had vanished from the live layer.
-  void say_layer_damaged(std::size_t lost);
+  // Bytes of the live layers had changed, and are restored.
+  void say_layer_damaged(const std::string& damage);
   // The same snapshot again, with a larger layer.
   void say_enlarged(LayerGeometry before, const NewLayer& now);
   // Until when the store bypasses the set; nothing: it does not. Logged when that changes.

@@ -8,8 +8,8 @@ namespace keysieve {
 namespace {
 
 constexpr auto kEventNames =
-    std::to_array<std::string_view>({"found", "published", "from_cache", "enlarged", "refused"});
-static_assert(kEventNames.size() == static_cast<std::size_t>(Event::Refused) + 1);
+    std::to_array<std::string_view>({"found", "published", "from_cache", "enlarged", "refused", "damaged"});
+static_assert(kEventNames.size() == static_cast<std::size_t>(Event::Damaged) + 1);
 
 HistoryEntry entry_of(Event event, const LivePublication& live) {
   HistoryEntry entry{.at = unix_now(), .event = event};
@@ -68,6 +68,16 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
   entry.generation = record.generation;
   entry.key_count = record.key_count;
   entry.bytes = record.bytes;
+  entry.reason = reason;
+  remember(std::move(entry));
+}
+
+void SetRecorder::damaged(const PublicationId& current, const std::string& reason) {
+  ++report_.damages;
+  HistoryEntry entry = last_live_ && last_live_->id == current ? entry_of(Event::Damaged, *last_live_)
+                                                               : HistoryEntry{.at = unix_now()};
+  entry.event = Event::Damaged;
+  entry.publication = current.publication;
   entry.reason = reason;
   remember(std::move(entry));
 }

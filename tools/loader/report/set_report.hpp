@@ -21,6 +21,7 @@ enum class Event {
   FromCache,
   Enlarged,  // the same snapshot again, with a larger live layer
   Refused,
+  Damaged,  // bytes in shared memory had changed; they are published again or restored
 };
 
 std::string_view to_string(Event event) noexcept;  // "from_cache"
@@ -82,6 +83,7 @@ struct SetReport {
   std::optional<double> key_change;         // of what is live, as a share of what was live before
   std::uint64_t adds_kept = 0;              // of the adds log, on this host
   std::array<std::uint64_t, kRefusals.size()> refused{};  // generations, as kRefusals
+  std::uint64_t damages = 0;                              // how often bytes in shared memory had changed
   Durations pulls;
   Durations publishes;
   std::deque<HistoryEntry> history;  // newest first
@@ -110,6 +112,8 @@ class SetRecorder {
   void found(const LivePublication& live);
   // For one of kRefusals. Each counts once per build, however often it is retried.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
+  // Bytes of it, or of the live layers, had changed since they were written.
+  void damaged(const PublicationId& current, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
   // The end of a look. `cache_trouble` as in the report.

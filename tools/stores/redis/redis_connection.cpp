@@ -76,6 +76,23 @@ constexpr std::string_view kPermissionCode = "NOPERM";
 constexpr std::array kOutageCodes{"LOADING",  "READONLY", "MASTERDOWN", "CLUSTERDOWN",
                                   "TRYAGAIN", "MOVED",    "ASK",        "UNBLOCKED"};
 
+// hiredis takes memory for an array when it has read how many elements it has: of 2^31, 16 GiB. Nothing here
+// asks for more than the 16384 slots of a cluster.
+constexpr std::size_t kMostElements = 65536;
+
+void limit_arrays(redisReader& reader) {
+  static const redisReplyObjectFunctions unlimited = *reader.fn;
+  static redisReplyObjectFunctions limited = [] {
+    redisReplyObjectFunctions functions = unlimited;
+    functions.createArray = [](const redisReadTask* task, auto elements) -> void* {
+      return static_cast<std::size_t>(elements) > kMostElements ? nullptr
+                                                                : unlimited.createArray(task, elements);
+    };
+    return functions;
+  }();
+  reader.fn = &limited;
+}
+
 bool contains(std::span<const char* const> codes, std::string_view code) {
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
@@ -88,6 +105,8 @@ std::string to_text(const RedisHost& host) {
 }
 
 RedisAddress address_at(RedisAddress store, const RedisHost& host) {
+  if (host.host.find('\0') != std::string::npos)
+    throw Error(ErrorKind::Data, store.name + ": a server is said to be at an address with a NUL in it");
   store.name += ": " + to_text(host);
   store.host = host.host;
   store.port = host.port;
@@ -104,6 +123,7 @@ void RedisConnection::connect() {
   reply_bytes_ = 0;
   if (context_ == nullptr) throw std::bad_alloc();
   if (context_->err != 0) fail("cannot connect", errno);
+  limit_arrays(*context_->reader);
   if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
   const SigpipeBlock block;
@@ -151,8 +171,11 @@ void RedisConnection::sign_in() {
 }
 
 void RedisConnection::check_greeting(const redisReply& reply, const std::string& subject) {
-  if (reply.type == REDIS_REPLY_ERROR) context_.reset();
+  if (reply.type != REDIS_REPLY_ERROR) return;
+  context_.reset();
   check_reply(reply, address_.name + subject);
+  // It says that a key is missing, which no command here has named.
+  throw RedisOutage(address_.name + subject + ": " + std::string(text_of(reply)));
 }
 
 void RedisConnection::send(std::span<const RedisCommand> commands) {
@@ -249,7 +272,9 @@ void RedisConnection::fail(const std::string& what, int error_number) {
   const bool timed_out = context_->err == REDIS_ERR_IO &&
                          (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
   if (timed_out) fail_as_late(what);
-  const std::string reason = context_->errstr;
+  const bool is_array = context_->err == REDIS_ERR_OOM;
+  const std::string reason =
+      is_array ? "a reply has too many elements, or memory is short" : context_->errstr;
   context_.reset();
   throw RedisOutage(address_.name + ": " + what + ": " + reason);
 }
@@ -293,7 +318,8 @@ void check_reply(const redisReply& reply, const std::string& server_name, std::s
   const std::string_view code = code_of(reply);
   std::string message = server_name + ": ";
   if (!key.empty()) message.append(key).append(": ");
-  message.append(text_of(reply));
+  const std::string_view text = text_of(reply).substr(0, text_of(reply).find('\0'));
+  message.append(text.empty() ? "an error without a text" : text);
   if (contains(kLoginCodes, code)) throw Error(ErrorKind::Login, message);
   if (code == kPermissionCode) throw Error(ErrorKind::Permission, message);
   if (contains(kOutageCodes, code)) throw RedisOutage(message);

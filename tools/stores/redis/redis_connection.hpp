@@ -67,7 +67,8 @@ struct RedisAddress {
   std::shared_ptr<const RedisTls> tls{};  // none: in the clear
 };
 
-// The address of another server of the same store: only host and port differ.
+// The address of another server of the same store: only host and port differ. Throws Data if no host can have
+// that name.
 RedisAddress address_at(RedisAddress store, const RedisHost& host);
 
 using RedisCommand = std::vector<std::string_view>;

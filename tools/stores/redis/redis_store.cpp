@@ -176,7 +176,13 @@ class RedisStore final : public Store {
     const std::string count = std::to_string(max_entries);
     const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}, kMaxLogReplyBytes});
     const auto taken = elements_of(*reply);
-    for (const redisReply* entry : taken) entries.push_back(entry_of(*entry, log));
+    if (taken.size() > max_entries) refuse_reply(log);
+    LogPosition last = after;
+    for (const redisReply* entry : taken) {
+      LogEntry& next = entries.emplace_back(entry_of(*entry, log));
+      if (next.position <= last) refuse_reply(log);  // its reader would go round in circles
+      last = next.position;
+    }
     return taken.size() == max_entries;
   }
 

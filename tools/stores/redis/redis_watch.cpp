@@ -74,7 +74,11 @@ class BlockedRead {
     alarm_.stop();
     check_reply(*reply, connection_.address().name, names_of_logs());
     for (const redisReply* log : elements_of(*reply)) {  // [name, entries]
-      if (log->elements > 0) names.emplace_back(text_of(*log->element[0]));
+      const auto parts = elements_of(*log);
+      const auto armed = parts.empty()
+                             ? armed_.end()
+                             : std::ranges::find(armed_, text_of(*parts.front()), &WatchedLog::name);
+      if (armed != armed_.end()) names.push_back(armed->name);
     }
   }
 

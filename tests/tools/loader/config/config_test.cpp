@@ -300,6 +300,11 @@ TEST_F(Config, IsSummarisedWithoutPasswords) {
   }
 }
 
+TEST_F(Config, IsSummarisedInJsonWhateverBytesAPathHas) {
+  const LoaderConfig config = load("[store.main]\nurl = \"dir:/caf%E9\"\n" + tags_set);
+  EXPECT_THAT(summary_json(config), ::testing::HasSubstr("\"url\": \"dir:/caf\xEF\xBF\xBD\""));
+}
+
 // The file that is shipped as an example must be one.
 TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
   std::ifstream example(KEYSIEVED_EXAMPLE);

@@ -111,6 +111,7 @@ LoaderView long_view() {
   report->cache_trouble = "no space";
   report->adds_kept = 20;
   report->refused.front() = 3;
+  report->damages = 2;
   report->history = {{.at = 1'700'003'500,
                       .event = Event::Refused,
                       .generation = 8,

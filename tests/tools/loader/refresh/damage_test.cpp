@@ -101,17 +101,5 @@ TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
   EXPECT_EQ(absent(), 0);
 }
 
-TEST_F(SetRefresherDamage, OfTheLiveLayerIsMadeGood) {
-  constexpr KeyRange kFarAdded{50'000, 100};
-  site_.add("tags", kFarAdded);
-  refresh();
-  ASSERT_TRUE(site_.knows("tags", kFarAdded));
-  zero(path(live_file_name(1)), 4096);
-  ASSERT_FALSE(site_.knows("tags", kFarAdded));
-  refresh();
-  EXPECT_TRUE(site_.knows("tags", kFarAdded));
-  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -1,6 +1,7 @@
 // Behaviour of logs in Redis only: they are streams that any client can append to.
 
 #include "core/builder/base/log_positions.hpp"
+#include "tests/support/canned_server.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
@@ -23,6 +24,20 @@ TEST_F(RedisLog, ReadsWhatAnyClientAppends) {
   server_.command("XADD log 5-1 key \xe7\x8c\xab");
   EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫"}));
   EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
+}
+
+TEST_F(RedisLog, IsRefusedWhenAServerSendsMoreThanWasAskedForOrTheSameAgain) {
+  const std::string first = "*2\r\n$3\r\n1-1\r\n*0\r\n";
+  const std::string second = "*2\r\n$3\r\n1-2\r\n*0\r\n";
+  const auto read = [](const std::string& entries, std::size_t max_entries) {
+    const CannedServer server("\r\n", "*2\r\n" + entries);
+    return open_store("redis://" + server.address() + "?timeout=2m")
+        ->read_after("log", kBeforeAll, max_entries);
+  };
+  EXPECT_EQ(read(first + second, 3).size(), 2U);
+  EXPECT_THAT([&] { read(first + second, 1); }, fails(ErrorKind::Data));
+  EXPECT_THAT([&] { read(first + first, 3); }, fails(ErrorKind::Data));
+  EXPECT_THAT([&] { read(second + first, 3); }, fails(ErrorKind::Data));
 }
 
 TEST_F(RedisLog, TreatsAnEntryWithANoticeFieldAsANotice) {

@@ -31,6 +31,17 @@ TEST(RedisClusterSlotOf, AgreesWithAServer) {
   }
 }
 
+TEST(RedisAddress, HasNoNul) {
+  RedisAddress cluster;
+  cluster.name = "redis-cluster://h";
+  EXPECT_EQ(address_at(cluster, {"10.0.0.1", 7000}).name, "redis-cluster://h: 10.0.0.1:7000");
+  EXPECT_THAT(
+      [] {
+        static_cast<void>(address_at({}, {std::string("h\0i", 3), 7000}));
+      },
+      fails(ErrorKind::Data));
+}
+
 TEST(RedisRedirection, NamesASlotAndAServer) {
   const auto moved = parse_redirection("MOVED 3999 127.0.0.1:6381", kAsked);
   ASSERT_TRUE(moved.has_value());

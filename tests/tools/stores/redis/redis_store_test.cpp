@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/canned_server.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
@@ -32,6 +33,29 @@ TEST_F(RedisStore, NamesTheUrlWithoutPasswordWhenNoServerListens) {
             "redis://app@127.0.0.1:1/2: cannot connect: Connection refused");
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis+unix://:s3cret@/nowhere/redis.sock"),
             "redis+unix:///nowhere/redis.sock: cannot connect: No such file or directory");
+}
+
+TEST_F(RedisStore, TakesNoMemoryForAnArrayThatNobodyHasAskedFor) {
+  const CannedServer server("\r\n", "*2147483647\r\n");
+  const auto store = open_store("redis://" + server.address() + "?timeout=2m");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
+              HasSubstr("a reply has too many elements"));
+}
+
+TEST_F(RedisStore, IsNotOpenedWhenTheFirstReplyIsThatAKeyIsMissing) {
+  const CannedServer server("\r\n", "-ERR no such key\r\n");
+  for (const char* user : {"app:s3cret@", ""}) {
+    EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>("redis://" + std::string(user) + server.address() +
+                                                        "/2?timeout=2m"),
+                HasSubstr("no such key"));
+  }
+}
+
+TEST_F(RedisStore, GivesAReasonForAnErrorWithoutAText) {
+  const CannedServer server("\r\n", "-\r\n");
+  const auto store = open_store("redis://" + server.address() + "?timeout=2m");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
+              HasSubstr("a: an error without a text"));
 }
 
 TEST_F(RedisStore, SignsInWithUserAndPassword) {

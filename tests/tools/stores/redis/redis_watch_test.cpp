@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
+#include "tests/support/canned_server.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
@@ -53,6 +54,13 @@ TEST_F(RedisWatch, WaitsForAllLogsOnOneConnection) {
   EXPECT_NE(blocked_client(), "");
   server_.command("XADD b * key x");
   EXPECT_THAT(taken(), ElementsAre("b"));
+}
+
+TEST_F(RedisWatch, NamesNoLogThatItDoesNotWatch) {
+  const CannedServer server("0-0\r\n", "*2\r\n*2\r\n$1\r\nx\r\n*0\r\n*2\r\n$1\r\na\r\n*0\r\n");
+  const auto watch = open_store("redis://" + server.address() + "?timeout=2m")->watch();
+  arm(*watch, {{"a", {}}});
+  EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
 }
 
 TEST_F(RedisWatch, ReportsAtOnceWhatCameBeforeItWasArmed) {

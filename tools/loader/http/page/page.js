@@ -178,14 +178,15 @@ function shards({measure, count: shardCount, lowest, highest, mean, bins}) {
 }
 
 function history({set: name, loader}, now, unfolded) {
-  const events = {found: 'found live', from_cache: 'published from the cache', enlarged: 'live layer enlarged'};
+  const events = {found: 'found live', from_cache: 'published from the cache', enlarged: 'live layer enlarged',
+    damaged: 'damage in memory'};
   const columns = [['When', ''], ['What', ''], ['Generation', 'n'], ['Keys', 'n'], ['Size', 'n wide'],
     ['Pull', 'n wide'], ['Publish', 'n wide']];
   const rows = entry => {
     const cells = [ago(entry.at, now), events[entry.event] ?? entry.event,
       entry.generation === 0 ? 'file' : `${entry.generation}`, entry.key_count === 0 ? '–' : count(entry.key_count),
       bytes(entry.bytes), seconds(entry.pull_seconds), seconds(entry.publish_seconds)];
-    const row = el('tr', entry.event === 'refused' ? {class: 'refused'} : {},
+    const row = el('tr', ['refused', 'damaged'].includes(entry.event) ? {class: 'refused'} : {},
       cells.map((cell, i) => el('td', {class: columns[i][1]}, cell)));
     return entry.reason === null ? [row]
       : [row, el('tr', {class: 'reason'}, el('td', {colspan: columns.length}, entry.reason))];
