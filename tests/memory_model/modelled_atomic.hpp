@@ -101,7 +101,8 @@ class Value {
  public:
   void put(std::uint64_t value) { value_.store(value, Order::relaxed, Place()); }
   [[nodiscard]] std::uint64_t get() const { return value_.load(Order::relaxed, Place()); }
-  // By an access of the product that is atomic.
+  // By accesses of the product that are atomic.
+  void put(std::uint64_t value, const Quoted& quoted) { value_.store(value, quoted); }
   [[nodiscard]] std::uint64_t get(const Quoted& quoted) const { return value_.load(quoted); }
   void tell() { value_.store(1, Order::release, Place()); }
   [[nodiscard]] bool hears() const { return value_.load(Order::acquire, Place()) != 0; }
@@ -110,9 +111,15 @@ class Value {
   ModelledAtomic<std::uint64_t> value_;
 };
 
+inline void modelled_fence(Order order, Place place = std::source_location::current()) {
+  perform({.kind = Kind::Fence, .order = order, .place = place});
+}
+
 }  // namespace keysieve::model
 
 namespace std {
+using keysieve::model::modelled_fence;
 using keysieve::model::ModelledAtomic;
-}
+}  // namespace std
 #define atomic ModelledAtomic
+#define atomic_thread_fence modelled_fence

@@ -13,6 +13,7 @@ struct Protocol {
   std::string name;
   MakeProgram make;
 };
-std::vector<Protocol> protocols();
+std::vector<Protocol> published_sets();
+std::vector<Protocol> seen_sets();
 
 }  // namespace keysieve::model

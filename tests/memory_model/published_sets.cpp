@@ -209,14 +209,14 @@ Program published_with_the_key() {
 
 }  // namespace
 
-void add_published_sets(std::vector<Protocol>& all) {
-  all.push_back({"publication", publication});
-  all.push_back({"bypass switched on", bypass_on});
-  all.push_back({"bypass switched on again", bypass_again});
-  all.push_back({"counted keys", counted_keys});
-  all.push_back({"previous layer", previous_layer});
-  all.push_back({"no previous layer", no_previous_layer});
-  all.push_back({"published with the key", published_with_the_key});
+std::vector<Protocol> published_sets() {
+  return {{"a publication", publication},
+          {"a bypass switched on", bypass_on},
+          {"a bypass switched on again", bypass_again},
+          {"counted keys", counted_keys},
+          {"the previous layer", previous_layer},
+          {"no previous layer", no_previous_layer},
+          {"a publication with the key", published_with_the_key}};
 }
 
 }  // namespace keysieve::model
