@@ -20,8 +20,10 @@ struct State {
   [[nodiscard]] std::uint64_t hash() const {
     std::uint64_t hash = memory.hash();
     for (const Thread& thread : threads) {
-      const std::size_t size = thread.results.size();  // hashed too, so that it matters whose results they are
-      hash = hash_bytes(thread.results.data(), size * sizeof thread.results[0], hash_bytes(&size, sizeof size, hash));
+      const std::size_t size =
+          thread.results.size();  // hashed too, so that it matters whose results they are
+      hash = hash_bytes(thread.results.data(), size * sizeof thread.results[0],
+                        hash_bytes(&size, sizeof size, hash));
     }
     return hash;
   }
@@ -42,7 +44,8 @@ Context context;
 
 PlaceName name_of(const Place& place) {
   std::string_view file = place.file;
-  if (const std::size_t core = file.rfind("core/worker/"); core != std::string_view::npos) file.remove_prefix(core);
+  if (const std::size_t core = file.rfind("core/worker/"); core != std::string_view::npos)
+    file.remove_prefix(core);
   if (const std::size_t core = file.rfind("core/publisher/"); core != std::string_view::npos)
     file.remove_prefix(core);
   return std::string(file) + ":" + std::to_string(place.line);
@@ -50,11 +53,16 @@ PlaceName name_of(const Place& place) {
 
 std::uint64_t value_after(const Access& access, std::uint64_t before) {
   switch (access.kind) {
-    case Kind::Or: return before | access.operands[0];
-    case Kind::And: return before & access.operands[0];
-    case Kind::Add: return before + access.operands[0];
-    case Kind::CompareAndSet: return before == access.operands[0] ? access.operands[1] : before;
-    default: return access.operands[0];
+    case Kind::Or:
+      return before | access.operands[0];
+    case Kind::And:
+      return before & access.operands[0];
+    case Kind::Add:
+      return before + access.operands[0];
+    case Kind::CompareAndSet:
+      return before == access.operands[0] ? access.operands[1] : before;
+    default:
+      return access.operands[0];
   }
 }
 
@@ -127,16 +135,17 @@ class Explorer {
     switch (access.kind) {
       case Kind::Fence:
         return go_on(state, thread, [&](Memory& next) { return next.fence(thread, access.order), 0; });
-      case Kind::Load: return read(state, thread, first, access.order, [](std::uint64_t) { return true; });
+      case Kind::Load:
+        return read(state, thread, first, access.order, [](std::uint64_t) { return true; });
       case Kind::Store:
         for (std::size_t i = memory.size(at); i > first; --i) {
           if (!memory.may_insert(at, i)) continue;
-          go_on(state, thread, [&](Memory& next) {
-            return next.write(thread, at, i, access.operands[0], access.order), 0;
-          });
+          go_on(state, thread,
+                [&](Memory& next) { return next.write(thread, at, i, access.operands[0], access.order), 0; });
         }
         return;
-      case Kind::CompareAndSetTwo: return compare_and_set_two(state, thread);
+      case Kind::CompareAndSetTwo:
+        return compare_and_set_two(state, thread);
       case Kind::CompareAndSet:
         read(state, thread, memory.first_readable(thread, at, access.failure), access.failure,
              [&](std::uint64_t value) { return value != access.operands[0]; });
@@ -168,14 +177,12 @@ class Explorer {
     const bool is_equal = state.memory.latest(access.location) == access.operands[0] &&
                           state.memory.latest(access.second) == access.operands[1];
     go_on(state, thread, [&](Memory& next) -> std::uint64_t {
-      for (std::size_t i = 0; i < 2; ++i) {
-        const std::size_t at = i == 0 ? access.location : access.second;
-        const std::size_t last = next.size(at) - 1;
-        if (is_equal) {
-          next.update(thread, at, last, access.operands[2 + i], access.order);
-        } else {
-          next.read(thread, at, last, Order::relaxed);
-        }
+      if (is_equal) {
+        next.update_two(thread, {access.location, access.second}, {access.operands[2], access.operands[3]},
+                        access.order);
+      } else {
+        for (const std::size_t at : {access.location, access.second})
+          next.read(thread, at, next.size(at) - 1, Order::relaxed);
       }
       return is_equal ? 1 : 0;
     });
@@ -211,11 +218,12 @@ class Explorer {
   void tell() {
     violation_ = context.violated;
     for (const Taken& taken : path_) {
-      violation_ += "\n  thread " + std::to_string(taken.thread) + ": " +
-                    (taken.access->place.line == 0 ? "location " : name_of(taken.access->place) + ", location ") +
-                    std::to_string(taken.access->location) + ", " + to_string(taken.access->order) + ": " +
-                    (taken.access->kind == Kind::Store ? "stores " + std::to_string(taken.access->operands[0])
-                                                       : std::to_string(taken.result));
+      violation_ +=
+          "\n  thread " + std::to_string(taken.thread) + ": " +
+          (taken.access->place.line == 0 ? "location " : name_of(taken.access->place) + ", location ") +
+          std::to_string(taken.access->location) + ", " + to_string(taken.access->order) + ": " +
+          (taken.access->kind == Kind::Store ? "stores " + std::to_string(taken.access->operands[0])
+                                             : std::to_string(taken.result));
     }
   }
 
@@ -267,20 +275,28 @@ std::vector<Order> weaker_orders(const Used& used) {
   std::vector<Order> all;
   if (used.order == Order::seq_cst && is_update) all.push_back(Order::acq_rel);
   if (used.order == Order::relaxed) return all;
-  if (used.kind != Kind::Store && used.order != Order::acquire && used.order != Order::release) all.push_back(Order::acquire);
-  if (used.kind != Kind::Load && used.order != Order::release && used.order != Order::acquire) all.push_back(Order::release);
+  if (used.kind != Kind::Store && used.order != Order::acquire && used.order != Order::release)
+    all.push_back(Order::acquire);
+  if (used.kind != Kind::Load && used.order != Order::release && used.order != Order::acquire)
+    all.push_back(Order::release);
   all.push_back(Order::relaxed);
   return all;
 }
 
 std::string to_string(Order order) {
   switch (order) {
-    case Order::relaxed: return "relaxed";
-    case Order::consume: return "consume";
-    case Order::acquire: return "acquire";
-    case Order::release: return "release";
-    case Order::acq_rel: return "acq_rel";
-    case Order::seq_cst: return "seq_cst";
+    case Order::relaxed:
+      return "relaxed";
+    case Order::consume:
+      return "consume";
+    case Order::acquire:
+      return "acquire";
+    case Order::release:
+      return "release";
+    case Order::acq_rel:
+      return "acq_rel";
+    case Order::seq_cst:
+      return "seq_cst";
   }
   return "";
 }

@@ -43,16 +43,26 @@ struct Quoted {
 // `file`: in the repository. Throws std::runtime_error if it is not there once.
 Quoted quote(const char* file, const std::string& text);
 
-enum class Kind : std::uint8_t { Load, Store, Or, And, Add, Exchange, CompareAndSet, CompareAndSetTwo, Fence };
+enum class Kind : std::uint8_t {
+  Load,
+  Store,
+  Or,
+  And,
+  Add,
+  Exchange,
+  CompareAndSet,
+  CompareAndSetTwo,
+  Fence
+};
 
 struct Access {
   Kind kind = Kind::Load;
   std::size_t location = 0;
-  std::size_t second = 0;                     // of CompareAndSetTwo
-  std::array<std::uint64_t, 4> operands{};    // what to write; of a compare-and-set: before, after; of both
+  std::size_t second = 0;                   // of CompareAndSetTwo
+  std::array<std::uint64_t, 4> operands{};  // what to write; of a compare-and-set: before, after; of both
   Order order = Order::relaxed;
   Order failure = Order::relaxed;
-  Place place;  // none: belongs to the program, not to the product
+  Place place{};  // none: belongs to the program, not to the product
 };
 
 // Returns what was there before; of CompareAndSetTwo: whether it was done.
@@ -89,7 +99,8 @@ struct Explored {
 // Ends at the first violation. A state that was reached before is not gone on from (`Once`); `Always` is for
 // checking that, with the smallest programs.
 enum class Visit : std::uint8_t { Once, Always };
-Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings = {}, Visit visit = Visit::Once);
+Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings = {},
+                 Visit visit = Visit::Once);
 
 // Those that are weaker by one or more steps, strongest first.
 std::vector<Order> weaker_orders(const Used& used);

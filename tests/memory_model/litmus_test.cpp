@@ -1,5 +1,6 @@
-// Checks the checker: classic litmus tests, whose outcomes under C++'s model are known. Sources: Batty et al.,
-// "Mathematizing C++ concurrency" (2011); Lahav et al., "Repairing sequential consistency in C/C++11" (2017).
+// Checks the checker: classic litmus tests, whose outcomes under C++'s model are known. Sources: Batty et
+// al., "Mathematizing C++ concurrency" (2011); Lahav et al., "Repairing sequential consistency in C/C++11"
+// (2017).
 #include <gmock/gmock.h>
 
 #include "tests/memory_model/modelled_atomic.hpp"
@@ -45,9 +46,10 @@ TEST(Litmus, MessagePassingNeedsReleaseAndAcquire) {
 }
 
 bool passes_messages_stale_by_fences(Order store, Order load) {
-  return can_end({[=](Shared& s) { s.x.store(1, kRelaxed), modelled_fence(store), s.y.store(1, kRelaxed); },
-                  [=](Shared& s) { s.r[0] = s.y.load(kRelaxed), modelled_fence(load), s.r[1] = s.x.load(kRelaxed); }},
-                 [](Shared& s) { return s.r[0] == 1 && s.r[1] == 0; });
+  return can_end(
+      {[=](Shared& s) { s.x.store(1, kRelaxed), modelled_fence(store), s.y.store(1, kRelaxed); },
+       [=](Shared& s) { s.r[0] = s.y.load(kRelaxed), modelled_fence(load), s.r[1] = s.x.load(kRelaxed); }},
+      [](Shared& s) { return s.r[0] == 1 && s.r[1] == 0; });
 }
 
 TEST(Litmus, MessagePassingByFencesNeedsBoth) {
@@ -102,6 +104,26 @@ TEST(Litmus, LoadBufferingIsNotInTheModel) {
                        [](Shared& s) { return s.r[0] == 1 && s.r[1] == 1; }));
 }
 
+// The two halves of a word, as Word::load() has them.
+bool reads_halves_of_two_values(Order between) {
+  return can_end({[](Shared& s) {
+                    perform({.kind = Kind::CompareAndSetTwo,
+                             .location = s.x.location(),
+                             .second = s.y.location(),
+                             .operands = {0, 0, 1, 1},
+                             .order = kRelaxed});
+                  },
+                  [=](Shared& s) {
+                    s.r[0] = s.y.load(kAcquire), s.r[1] = s.x.load(between), s.r[2] = s.y.load(kRelaxed);
+                  }},
+                 [](Shared& s) { return s.r[0] == 0 && s.r[1] == 1 && s.r[2] == 0; });
+}
+
+TEST(Litmus, WhoAcquiresOneOfTwoLocationsThatChangedAtOnceHasSeenTheOther) {
+  EXPECT_FALSE(reads_halves_of_two_values(kAcquire));
+  EXPECT_TRUE(reads_halves_of_two_values(kRelaxed));
+}
+
 TEST(Litmus, OneThreadNeverReadsALocationBackwards) {
   EXPECT_FALSE(can_end({[](Shared& s) { s.x.store(1, kRelaxed); }, [](Shared& s) { s.x.store(2, kRelaxed); },
                         [](Shared& s) { s.r[0] = s.x.load(kRelaxed), s.r[1] = s.x.load(kRelaxed); },
@@ -136,11 +158,10 @@ TEST(Litmus, TwoReadersMayDisagreeOnTheOrderOfTwoWriters) {
 
 // What a third thread reads that has heard of it from the second one.
 TEST(Litmus, AcquiringPassesOnWhatWasAcquired) {
-  EXPECT_FALSE(can_end(
-      {[](Shared& s) { s.x.store(1, kRelaxed); },
-       [](Shared& s) { s.r[0] = s.x.load(kRelaxed), s.y.store(1, kRelease); },
-       [](Shared& s) { s.r[1] = s.y.load(kAcquire), s.r[2] = s.x.load(kRelaxed); }},
-      [](Shared& s) { return s.r[0] == 1 && s.r[1] == 1 && s.r[2] == 0; }));
+  EXPECT_FALSE(can_end({[](Shared& s) { s.x.store(1, kRelaxed); },
+                        [](Shared& s) { s.r[0] = s.x.load(kRelaxed), s.y.store(1, kRelease); },
+                        [](Shared& s) { s.r[1] = s.y.load(kAcquire), s.r[2] = s.x.load(kRelaxed); }},
+                       [](Shared& s) { return s.r[0] == 1 && s.r[1] == 1 && s.r[2] == 0; }));
 }
 
 // The release of a store that others have updated since, relaxed. A plain store ends it (C++20).

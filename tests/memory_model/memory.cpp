@@ -63,6 +63,12 @@ void Memory::insert(std::size_t thread, std::size_t location, std::size_t index,
   history.insert(history.begin() + static_cast<std::ptrdiff_t>(index), message);
 }
 
+void Memory::update_two(std::size_t thread, std::array<std::size_t, 2> locations,
+                        std::array<std::uint64_t, 2> values, Order order) {
+  for (std::size_t i = 0; i < 2; ++i) update(thread, locations[i], size(locations[i]) - 1, values[i], order);
+  histories_[locations[0]].back().view.join(histories_[locations[1]].back().view);
+}
+
 void Memory::fence(std::size_t thread, Order order) {
   ThreadView& view = threads_[thread];
   if (acquires(order)) view.now.join(view.acquired);

@@ -2,9 +2,10 @@
 // history of messages in their modification order. A view says for each location which message is the oldest
 // that may still be read. Acquiring takes over the view that a message was released with.
 //
-// Loads and stores happen in the order of the program, and a store in the moment of its step. So the model has
-// all behaviours of RC11 (Lahav et al., "Repairing sequential consistency in C/C++11", 2017), whose programs
-// have no load buffering, but for the order of sequentially consistent operations: it is that of the steps.
+// Loads and stores happen in the order of the program, and a store in the moment of its step. So the model
+// has all behaviours of RC11 (Lahav et al., "Repairing sequential consistency in C/C++11", 2017), whose
+// programs have no load buffering, but for the order of sequentially consistent operations: it is that of the
+// steps.
 #pragma once
 
 #include <array>
@@ -64,6 +65,9 @@ class Memory {
   // Reads the message at `index`, writes behind it.
   std::uint64_t update(std::size_t thread, std::size_t location, std::size_t index, std::uint64_t value,
                        Order order);
+  // The same for two locations that change at once: whoever acquires one of the messages has seen the other.
+  void update_two(std::size_t thread, std::array<std::size_t, 2> locations,
+                  std::array<std::uint64_t, 2> values, Order order);
   void fence(std::size_t thread, Order order);
 
   [[nodiscard]] std::uint64_t hash() const;

@@ -85,11 +85,8 @@ class ModelledAtomic {
  private:
   static constexpr std::uint64_t word(T value) noexcept { return static_cast<std::uint64_t>(value); }
   T act(Kind kind, T operand, Order order, const Place& place) const {
-    return static_cast<T>(perform({.kind = kind,
-                                   .location = location(),
-                                   .operands = {word(operand)},
-                                   .order = order,
-                                   .place = place}));
+    return static_cast<T>(perform(
+        {.kind = kind, .location = location(), .operands = {word(operand)}, .order = order, .place = place}));
   }
 
   T number_ = 0;  // of the location, from 1

@@ -24,13 +24,15 @@ void make_current(ControlPage& page, std::uint64_t publication) {
   static const Quoted kLoad = quote(kPublisher, "std::uint64_t word = current.load(");
   static const Quoted kExchange = quote(kPublisher, "current.compare_exchange_weak(");
   std::uint64_t word = page.current.load(kLoad);
-  while (!page.current.compare_exchange(word, (word & (kBypassBit | kStoreBypassBit)) | publication, kExchange)) {
+  while (!page.current.compare_exchange(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+                                        kExchange)) {
   }
 }
 
 // As SetReader::begin_call(), and refresh() if that returns true.
 std::uint64_t load_current(const ControlPage& page, std::uint64_t serving) {
-  static const Quoted kBegin = quote("core/worker/shm/set_reader.hpp", "pace_.count_call() || current_->load(");
+  static const Quoted kBegin =
+      quote("core/worker/shm/set_reader.hpp", "pace_.count_call() || current_->load(");
   static const Quoted kRefresh = quote("core/worker/shm/set_reader.cpp", "follow_current(current_->load(");
   const std::uint64_t word = page.current.load(kBegin);
   return word == serving ? word : page.current.load(kRefresh);
@@ -38,7 +40,8 @@ std::uint64_t load_current(const ControlPage& page, std::uint64_t serving) {
 
 // As SetReader::is_behind().
 bool is_behind(const ControlPage& page, std::uint64_t serving, std::uint64_t current) {
-  static const Quoted kLoad = quote("core/worker/shm/set_reader.cpp", "previous = control_->page().previous.load(");
+  static const Quoted kLoad =
+      quote("core/worker/shm/set_reader.cpp", "previous = control_->page().previous.load(");
   return serving != current && page.previous.load(kLoad) != serving;
 }
 
@@ -105,8 +108,9 @@ Program bypass_again() {
   s->page.bypass_until.store(kNow - 1);
   const auto loader = [s] { bypass_of(s->page, kOperatorBypass).clear_if_over(kNow); };
   const auto operator_ = [s] { bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1); };
-  return {{loader, operator_},
-          [s] { require((s->page.current.load() & kBypassBit) != 0, "a new bypass outlives the one before"); }};
+  return {{loader, operator_}, [s] {
+            require((s->page.current.load() & kBypassBit) != 0, "a new bypass outlives the one before");
+          }};
 }
 
 // A layer of one block, and keys that belong to it.
@@ -171,7 +175,8 @@ struct TwoLayers : Published {
     if (!has_seen.hears()) return;
     const std::uint64_t current = load_current(page, 1);
     const std::uint64_t serving = is_behind(page, 1, current) ? current : 1;
-    require(layers[serving].may_contain(key), "a key that was seen in the current publication is absent nowhere");
+    require(layers[serving].may_contain(key),
+            "a key that was seen in the current publication is absent nowhere");
   }
 };
 

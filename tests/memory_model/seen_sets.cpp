@@ -41,11 +41,13 @@ Program one_filter() {
   const auto other = [s] { static_cast<void>(s->filter.add_if_new(kOtherKey)); };
   return {{worker(0), worker(1), other}, [s] {
             require_one_new(s->is_new[0], s->is_new[1]);
-            require(s->filter.may_contain(kKey) && s->filter.may_contain(kOtherKey), "what was added is there");
+            require(s->filter.may_contain(kKey) && s->filter.may_contain(kOtherKey),
+                    "what was added is there");
           }};
 }
 
-// One worker tells another that it has added a key.
+// One worker tells another that it has added a key, while a third tag makes the other tags of the word
+// shorter.
 Program added_key() {
   struct Shared {
     std::array<Word, 1> words;
@@ -53,7 +55,7 @@ Program added_key() {
     Value has_added;
   };
   const auto s = std::make_shared<Shared>();
-  fill(s->words[0], 2);
+  fill(s->words[0], 1);
   const auto adder = [s] {
     if (s->filter.add_if_new(kKey)) s->has_added.tell();
   };
@@ -80,7 +82,8 @@ struct SeenSet {
 
   // As SeenWriter::show().
   void show(std::initializer_list<std::uint64_t> shown) {
-    static const Quoted kState = quote("core/publisher/seen/seen_writer.hpp", "SeenState::of(page().state.load(");
+    static const Quoted kState =
+        quote("core/publisher/seen/seen_writer.hpp", "SeenState::of(page().state.load(");
     static const Quoted kLoad = quote(kWriter, "std::uint64_t expected = page().state.load(");
     static const Quoted kExchange = quote(kWriter, "page().state.compare_exchange_weak(");
     static const Quoted kEntry = quote(kWriter, "__atomic_store_n(");
@@ -110,7 +113,8 @@ class SeenWorker {
 
  private:
   bool add_if_new(KeyHash key) {
-    static const Quoted kBegin = quote("core/worker/seen/seen_reader.hpp", "pace_.count_call() || state_->load(");
+    static const Quoted kBegin =
+        quote("core/worker/seen/seen_reader.hpp", "pace_.count_call() || state_->load(");
     static const Quoted kAgain = quote(kReader, "for (;;) {\n    if (state_->load(");
     if (set_.state.load(kBegin) != expected_) attach();
     for (std::size_t i = 0; i + 1 < size_; ++i)
@@ -170,7 +174,8 @@ Program beside_two_workers(void (*loader)(SeenSet&), Retired retired = Retired::
             const SeenWorker& one = *s->workers[0];
             const SeenWorker& other = *s->workers[1];
             const bool both = one.is_new() && other.is_new();
-            require(!both || (retired == Retired::Forgotten && !one.has_looked_at(other) && !other.has_looked_at(one)),
+            require(!both || (retired == Retired::Forgotten && !one.has_looked_at(other) &&
+                              !other.has_looked_at(one)),
                     "one call at most finds a key new");
           }};
 }
@@ -188,12 +193,14 @@ Program retirement() {
 
 // As SeenWriter::replace_lost().
 Program lost_memory() {
-  return beside_two_workers([](SeenSet& set) {
-    std::array<std::uint8_t, 1> sent{};
-    set.show({1, 2});
-    copy_tags(set.filters[1], set.filters[2], sent);
-    set.show({2});
-  }, Retired::TakenOver);
+  return beside_two_workers(
+      [](SeenSet& set) {
+        std::array<std::uint8_t, 1> sent{};
+        set.show({1, 2});
+        copy_tags(set.filters[1], set.filters[2], sent);
+        set.show({2});
+      },
+      Retired::TakenOver);
 }
 
 // The ring of entries, in small: with one filter at a time, kMaxSeenFilters is 1. Every change writes the
@@ -246,15 +253,19 @@ Program ring() {
   };
   // As SeenReader::attach_all() and attach().
   const auto worker = [s] {
-    static const Quoted kState = Ring::without_one_order(quote(kReader, "expected_ = state_->load("), Order::acquire);
-    static const Quoted kGone = Ring::without_one_order(quote(kReader, "catch (const Error&) {\n    if (state_->load("), Order::acquire);
-    static const Quoted kNow = Ring::without_one_order(quote(kReader, "SeenState::of(state_->load("), Order::acquire);
+    static const Quoted kState =
+        Ring::without_one_order(quote(kReader, "expected_ = state_->load("), Order::acquire);
+    static const Quoted kGone = Ring::without_one_order(
+        quote(kReader, "catch (const Error&) {\n    if (state_->load("), Order::acquire);
+    static const Quoted kNow =
+        Ring::without_one_order(quote(kReader, "SeenState::of(state_->load("), Order::acquire);
     static const Quoted kEntry = quote("core/worker/seen/seen_page.hpp", "__atomic_load_n(");
     const SeenState wanted = SeenState::of(s->state.load(kState));
     const std::uint64_t plan = s->plans[wanted.first % kRing].get(kEntry);
     const std::uint64_t key = s->keys[wanted.first % kRing].get(kEntry);
     if (key == 0) {
-      require(s->state.load(kGone) != wanted.word(), "a worker that finds no filter finds that the state has changed");
+      require(s->state.load(kGone) != wanted.word(),
+              "a worker that finds no filter finds that the state has changed");
       return;
     }
     const SeenState now = SeenState::of(s->state.load(kNow));
@@ -267,8 +278,9 @@ Program ring() {
 }  // namespace
 
 std::vector<Protocol> seen_sets() {
-  return {{"a key added twice", one_filter}, {"a key that was added", added_key}, {"a filter appended", growth},
-          {"the ring of entries", ring},     {"a window retired", retirement},    {"lost memory", lost_memory}};
+  return {{"a key added twice", one_filter}, {"a key that was added", added_key},
+          {"a filter appended", growth},     {"the ring of entries", ring},
+          {"a window retired", retirement},  {"lost memory", lost_memory}};
 }
 
 }  // namespace keysieve::model

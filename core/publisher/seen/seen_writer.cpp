@@ -207,11 +207,12 @@ const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
   return *filters_.insert(place, std::move(made));
 }
 
-// Release: pairs with SeenPage::copy_of_entry(). A worker that reads what is written here finds in `state`, too,
-// that the entry it was looking for is gone.
+// Release: pairs with SeenPage::copy_of_entry(). A worker that reads what is written here finds in `state`,
+// too, that the entry it was looking for is gone.
 void SeenWriter::write(std::uint32_t number, const SeenEntry& entry) const noexcept {
   using Word64 [[gnu::may_alias]] = std::uint64_t;
-  const auto words = std::bit_cast<std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)>>(entry);
+  const auto words =
+      std::bit_cast<std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)>>(entry);
   auto* to = reinterpret_cast<Word64*>(&slot(number));
   for (std::size_t i = 0; i < words.size(); ++i) __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
 }

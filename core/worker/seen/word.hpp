@@ -96,8 +96,8 @@ struct alignas(16) Word {
   std::atomic<std::uint64_t> high;
 
   // Pairs with compare_and_set(). Sequentially consistent, because a call looks here after it has loaded the
-  // set's `state` (SeenReader::add()). On x86-64 and arm64 that costs no more than acquire. Both halves belong
-  // together, since each new value has another number of tags in its high half.
+  // set's `state` (SeenReader::add()). On x86-64 and arm64 that costs no more than acquire. Both halves
+  // belong together, since each new value has another number of tags in its high half.
   [[nodiscard]] WordValue load() const noexcept {
     for (;;) {
       const std::uint64_t high_half = high.load(std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
-// In place of core/worker/seen/compare_and_set.hpp, which is in assembly: the model's folder of includes comes
-// before the repository.
+// In place of core/worker/seen/compare_and_set.hpp, which is in assembly: the model's folder of includes
+// comes before the repository.
 #pragma once
 
 #include "tests/memory_model/modelled_atomic.hpp"
@@ -11,7 +11,8 @@ inline constexpr bool kHasWideAtomics = true;
 inline bool compare_and_set_16_bytes(void* at, std::uint64_t before_low, std::uint64_t before_high,
                                      std::uint64_t after_low, std::uint64_t after_high) {
   const auto* halves = static_cast<const model::ModelledAtomic<std::uint64_t>*>(at);
-  static const model::Quoted kQuoted = model::quote("core/worker/seen/compare_and_set.hpp", "bool compare_and_set_16_bytes(");
+  static const model::Quoted kQuoted =
+      model::quote("core/worker/seen/compare_and_set.hpp", "bool compare_and_set_16_bytes(");
   return model::perform({.kind = model::Kind::CompareAndSetTwo,
                          .location = halves[0].location(),
                          .second = halves[1].location(),
