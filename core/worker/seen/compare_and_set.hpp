@@ -18,15 +18,15 @@ inline constexpr bool kHasWideAtomics = false;
 [[nodiscard]] inline bool compare_and_set_16_bytes(void* at, std::uint64_t before_low,
                                                    std::uint64_t before_high, std::uint64_t after_low,
                                                    std::uint64_t after_high) noexcept {
-  struct alignas(16) Bytes {
+  struct alignas(16) Halves {
     std::uint64_t low;
     std::uint64_t high;
   };
-  auto& bytes = *static_cast<Bytes*>(at);
+  auto& halves = *static_cast<Halves*>(at);
 #if defined(__x86_64__)
   bool is_done = false;
   __asm__ __volatile__("lock cmpxchg16b %1"
-                       : "=@ccz"(is_done), "+m"(bytes), "+a"(before_low), "+d"(before_high)
+                       : "=@ccz"(is_done), "+m"(halves), "+a"(before_low), "+d"(before_high)
                        : "b"(after_low), "c"(after_high)
                        : "memory");
   return is_done;
@@ -43,12 +43,12 @@ inline constexpr bool kHasWideAtomics = false;
       "stlxp %w2, %6, %7, %3\n"
       "cbnz %w2, 1b\n"
       "2:\n"
-      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+Q"(bytes)
+      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+Q"(halves)
       : "r"(before_low), "r"(before_high), "r"(after_low), "r"(after_high)
       : "memory", "cc");
   return has_failed == 0;
 #else
-  static_cast<void>(bytes);
+  static_cast<void>(halves);
   static_cast<void>(before_low);
   static_cast<void>(before_high);
   static_cast<void>(after_low);
