@@ -111,6 +111,7 @@ class Explorer {
   }
 
  private:
+  static constexpr std::uint64_t kNothing = 0;  // what a store and a fence return
   static constexpr std::size_t kMostStates = 50'000'000;
 
   void visit(const State& state) {
@@ -134,14 +135,15 @@ class Explorer {
     const std::size_t first = memory.first_readable(thread, at, access.order);
     switch (access.kind) {
       case Kind::Fence:
-        return go_on(state, thread, [&](Memory& next) { return next.fence(thread, access.order), 0; });
+        return go_on(state, thread, [&](Memory& next) { return next.fence(thread, access.order), kNothing; });
       case Kind::Load:
         return read(state, thread, first, access.order, [](std::uint64_t) { return true; });
       case Kind::Store:
         for (std::size_t i = memory.size(at); i > first; --i) {
           if (!memory.may_insert(at, i)) continue;
-          go_on(state, thread,
-                [&](Memory& next) { return next.write(thread, at, i, access.operands[0], access.order), 0; });
+          go_on(state, thread, [&](Memory& next) {
+            return next.write(thread, at, i, access.operands[0], access.order), kNothing;
+          });
         }
         return;
       case Kind::CompareAndSetTwo:

@@ -162,7 +162,7 @@ struct TwoLayers : Published {
   KeyHash key = layer_key(1);
 
   TwoLayers() {
-    for (const std::size_t publication : {1, 2}) layers[publication].add(layer_key(0));
+    for (Layer& layer : layers) layer.add(layer_key(0));
   }
   void make_second_current() {
     page.current.store(2);

@@ -257,7 +257,7 @@ Program ring() {
         Ring::without_one_order(quote(kReader, "expected_ = state_->load("), Order::acquire);
     static const Quoted kGone = Ring::without_one_order(
         quote(kReader, "catch (const Error&) {\n    if (state_->load("), Order::acquire);
-    static const Quoted kNow =
+    static const Quoted kMoved =
         Ring::without_one_order(quote(kReader, "SeenState::of(state_->load("), Order::acquire);
     static const Quoted kEntry = quote("core/worker/seen/seen_page.hpp", "__atomic_load_n(");
     const SeenState wanted = SeenState::of(s->state.load(kState));
@@ -268,7 +268,7 @@ Program ring() {
               "a worker that finds no filter finds that the state has changed");
       return;
     }
-    const SeenState now = SeenState::of(s->state.load(kNow));
+    const SeenState now = SeenState::of(s->state.load(kMoved));
     if (now.first - wanted.first > kRing - kAhead) return;
     require(plan == wanted.first + 1 && key == wanted.first + 1, "a worker takes no mixed entry");
   };
