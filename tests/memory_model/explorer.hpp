@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -26,10 +25,10 @@ struct Place {
   const char* file = "";  // any path that ends with the one in the repository
   unsigned line = 0;
 
-  Place() = default;
-  Place(const char* file_name, unsigned number) : file(file_name), line(number) {}
-  // Implicit, so that it can be the default of an argument.
-  Place(const std::source_location& here) : file(here.file_name()), line(here.line()) {}
+  // As the default of an argument: where the call stands. (clang 14 has no std::source_location.)
+  static Place here(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
 // An access that a program spells out because the product makes it beside system calls. Its orders are those

@@ -39,29 +39,29 @@ class ModelledAtomic {
   static constexpr bool is_always_lock_free = true;
 
   constexpr ModelledAtomic() noexcept : ModelledAtomic(T{}) {}
-  // A constant is no location, and must be 0.
-  constexpr ModelledAtomic(T initial) noexcept {  // NOLINT(google-explicit-constructor): as std::atomic's
+  // Implicit, as std::atomic's. A constant is no location, and must be 0.
+  constexpr ModelledAtomic(T initial) noexcept {
     if (!std::is_constant_evaluated()) number_ = static_cast<T>(new_location(word(initial)) + 1);
   }
   ModelledAtomic(const ModelledAtomic&) = delete;
   ModelledAtomic& operator=(const ModelledAtomic&) = delete;
 
-  T load(Order order = Order::seq_cst, Place place = std::source_location::current()) const {
+  T load(Order order = Order::seq_cst, Place place = Place::here()) const {
     return number_ == 0 ? T{} : act(Kind::Load, {}, order, place);
   }
-  void store(T value, Order order = Order::seq_cst, Place place = std::source_location::current()) {
+  void store(T value, Order order = Order::seq_cst, Place place = Place::here()) {
     act(Kind::Store, value, order, place);
   }
-  T fetch_or(T bits, Order order = Order::seq_cst, Place place = std::source_location::current()) {
+  T fetch_or(T bits, Order order = Order::seq_cst, Place place = Place::here()) {
     return act(Kind::Or, bits, order, place);
   }
-  T fetch_and(T bits, Order order = Order::seq_cst, Place place = std::source_location::current()) {
+  T fetch_and(T bits, Order order = Order::seq_cst, Place place = Place::here()) {
     return act(Kind::And, bits, order, place);
   }
-  T fetch_add(T more, Order order = Order::seq_cst, Place place = std::source_location::current()) {
+  T fetch_add(T more, Order order = Order::seq_cst, Place place = Place::here()) {
     return act(Kind::Add, more, order, place);
   }
-  T exchange(T value, Order order = Order::seq_cst, Place place = std::source_location::current()) {
+  T exchange(T value, Order order = Order::seq_cst, Place place = Place::here()) {
     return act(Kind::Exchange, value, order, place);
   }
 
@@ -108,7 +108,7 @@ class Value {
   ModelledAtomic<std::uint64_t> value_;
 };
 
-inline void modelled_fence(Order order, Place place = std::source_location::current()) {
+inline void modelled_fence(Order order, Place place = Place::here()) {
   perform({.kind = Kind::Fence, .order = order, .place = place});
 }
 
