@@ -29,7 +29,7 @@ struct State {
   }
 };
 
-// Of the one exploration that is under way.
+// The exploration that is under way: there is one at a time.
 struct Context {
   std::vector<std::uint64_t> values;  // of each location, while no thread runs
   const Thread* running = nullptr;

@@ -38,8 +38,8 @@ struct Quoted {
   Order order = Order::seq_cst;
   Order failure = Order::relaxed;  // of a compare-and-set
 };
-// `text`: of exactly one place in the file, up to and including the parenthesis that the orders follow.
-// `file`: in the repository. Throws std::runtime_error if it is not there once.
+// Finds an access by the text before its orders, up to and including the parenthesis. `file` is a path in the
+// repository, which must have that text once. Throws std::runtime_error if not.
 Quoted quote(const char* file, const std::string& text);
 
 enum class Kind : std::uint8_t {
@@ -64,7 +64,7 @@ struct Access {
   Place place{};  // none: belongs to the program, not to the product
 };
 
-// Returns what was there before; of CompareAndSetTwo: whether it was done.
+// Returns what was there before. CompareAndSetTwo returns whether it was done.
 std::uint64_t perform(const Access& access);
 std::size_t new_location(std::uint64_t initial);
 

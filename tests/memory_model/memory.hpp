@@ -65,7 +65,8 @@ class Memory {
   // Reads the message at `index`, writes behind it.
   std::uint64_t update(std::size_t thread, std::size_t location, std::size_t index, std::uint64_t value,
                        Order order);
-  // The same for two locations that change at once: whoever acquires one of the messages has seen the other.
+  // The same for the last messages of two locations, which change at once: a thread that acquires one of the
+  // new messages has seen the other.
   void update_two(std::size_t thread, std::array<std::size_t, 2> locations,
                   std::array<std::uint64_t, 2> values, Order order);
   void fence(std::size_t thread, Order order);

@@ -1,5 +1,5 @@
 // Makes the product's headers that are included after this one use the memory of the model: what they call
-// std::atomic is a ModelledAtomic there. Of the same size, so that pages keep their layout.
+// std::atomic is a ModelledAtomic there. It has the same size, so that pages keep their layout.
 //
 // Programs that include it must not be linked with the product, whose inline functions differ from these.
 #pragma once
@@ -92,8 +92,8 @@ class ModelledAtomic {
   T number_ = 0;  // of the location, from 1
 };
 
-// What a program needs beside the product's own: bytes that are not atomic there (`put` and `get`, which
-// guarantee nothing), and what lets one process hear from another (`tell` and `hears`).
+// A location of the program's own. `put` and `get` stand for bytes that are not atomic in the product: they
+// guarantee nothing. By `tell` and `hears` one process hears from another.
 class Value {
  public:
   void put(std::uint64_t value) { value_.store(value, Order::relaxed, Place()); }

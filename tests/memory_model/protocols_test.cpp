@@ -86,7 +86,7 @@ struct Spare {
 // What is stronger than it must be. On x86-64 and arm64 none of these loads and stores costs more than a
 // relaxed one but by a few cycles.
 const std::vector<Spare> kSpare{
-    // Whoever finds the word unchanged has loaded it before, by refresh().
+    // A call that finds the word unchanged relies on an earlier load, by refresh().
     {"return pace_.count_call() || current_->load(std::memory_order_acquire)", "relaxed"},
     // The release of set_layer_bits() and of make_current() order it, too.
     {"previous = control_->page().previous.load(std::memory_order_acquire)", "relaxed"},

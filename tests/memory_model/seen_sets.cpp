@@ -204,8 +204,8 @@ Program lost_memory() {
 }
 
 // The ring of entries, in small: with one filter at a time, kMaxSeenFilters is 1. Every change writes the
-// entry anew, and opens the next filter's in a slot behind. `state` is no more than acquire and release here:
-// that a worker notices must not depend on one order of all its loads and stores.
+// entry once more, and opens the next filter's in a slot behind. `state` is no more than acquire and release
+// here: that a worker notices must not depend on one order of all its loads and stores.
 constexpr std::uint32_t kRing = 4;
 constexpr std::uint32_t kAhead = 3;
 struct Ring {
