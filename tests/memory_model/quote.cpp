@@ -1,4 +1,5 @@
 // Reads the orders of an access from the source of the product.
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iterator>
