@@ -25,12 +25,12 @@ key_t key_of(std::uint32_t key) noexcept {
 Segment create_segment(std::uint32_t& key, std::uint64_t bytes, gid_t group, const std::string& what) {
   int id = -1;
   for (int tries = 0; id < 0 && tries < kTries; ++tries) {
-    key = random_value<std::uint32_t>() | 1U;  // 0 is IPC_PRIVATE
+    store_key(key, random_value<std::uint32_t>() | 1U);  // 0 is IPC_PRIVATE
     id = ::shmget(key_of(key), bytes, IPC_CREAT | IPC_EXCL | kMode);
     if (id < 0 && errno != EEXIST) break;
   }
   if (id < 0) {
-    key = 0;
+    store_key(key, 0);
     const std::string limit = errno == ENOSPC ? " (kernel.shmmni or kernel.shmall)" : "";
     throw_write_error(what + ": cannot create a segment of " + std::to_string(bytes) + " bytes" + limit,
                       errno);
@@ -41,7 +41,7 @@ Segment create_segment(std::uint32_t& key, std::uint64_t bytes, gid_t group, con
     return segment;
   } catch (const Error&) {
     ::shmctl(id, IPC_RMID, nullptr);
-    key = 0;
+    store_key(key, 0);
     throw;
   }
 }

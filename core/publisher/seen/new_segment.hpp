@@ -5,6 +5,11 @@
 
 namespace keysieve {
 
+// Stores the key of a segment in an entry of the page; 0: none. Release, as SeenWriter::write().
+inline void store_key(std::uint32_t& key, std::uint32_t value) noexcept {
+  __atomic_store_n(&key, value, __ATOMIC_RELEASE);
+}
+
 // Creates a segment of zeros for its owner and `group`. It takes no memory yet. Its key is stored in `key`
 // before there is a segment, so that one that a crash leaves can be found; 0 if it fails. Throws
 // CannotCreate, Permission; `what` is for the message.

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 
 #include "core/builder/base/file_io.hpp"
@@ -139,7 +141,7 @@ void SeenWriter::take_over(SeenWriter& old) {
   open_page();
   filters_ = std::exchange(old.filters_, {});
   from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
-  for (SeenEntry& entry : from.entries) entry.segment_key = 0;  // they are not the old page's any more
+  for (SeenEntry& entry : from.entries) store_key(entry.segment_key, 0);  // not the old page's any more
 }
 
 // Numbers go on, should a crash leave the page in use.
@@ -188,8 +190,8 @@ OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
   const std::uint32_t first = state().end() + kMaxSeenFilters;
   std::uint32_t number = first;
   while (slot(number).segment_key != 0 && number != first + kMaxSeenFilters - 1) ++number;
+  write(number, {plan, now, 0, 0});
   SeenEntry& entry = slot(number);
-  entry = {plan, now, 0, 0};
   Segment segment = create_segment(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
   const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
   page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
@@ -207,6 +209,16 @@ const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
   return *filters_.insert(place, std::move(made));
 }
 
+// Release: pairs with SeenPage::copy_of_entry(). A worker that reads what is written here finds in `state`,
+// too, that the entry it was looking for is gone.
+void SeenWriter::write(std::uint32_t number, const SeenEntry& entry) const noexcept {
+  using Word64 [[gnu::may_alias]] = std::uint64_t;
+  const auto words =
+      std::bit_cast<std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)>>(entry);
+  auto* to = reinterpret_cast<Word64*>(&slot(number));
+  for (std::size_t i = 0; i < words.size(); ++i) __atomic_store_n(to + i, words[i], __ATOMIC_RELEASE);
+}
+
 // Entries that count are never written over: readers may be at them. Only `bypass` changes the word beside
 // the loader.
 void SeenWriter::show() noexcept {
@@ -214,7 +226,7 @@ void SeenWriter::show() noexcept {
   next.first = next.end();
   next.size = static_cast<std::uint16_t>(filters_.size());
   for (std::uint32_t i = 0; i < next.size; ++i)
-    slot(next.first + i) = {filters_[i].plan, filters_[i].begun_at, filters_[i].segment.key(), 0};
+    write(next.first + i, {filters_[i].plan, filters_[i].begun_at, filters_[i].segment.key(), 0});
   std::uint64_t expected = page().state.load();
   do {
     next.is_bypassed = SeenState::of(expected).is_bypassed;
@@ -242,7 +254,7 @@ void SeenWriter::sweep() const noexcept {
     const bool is_kept = std::any_of(filters_.begin(), filters_.end(),
                                      [&](const OpenFilter& one) { return one.segment.key() == key; });
     if (!is_kept) remove_segment(key);
-    slot(number).segment_key = 0;
+    store_key(slot(number).segment_key, 0);
   }
 }
 

@@ -126,6 +126,7 @@ class SeenWriter {
   [[nodiscard]] SeenEntry& slot(std::uint32_t number) const noexcept {
     return page().entries[number % kSeenEntries];
   }
+  void write(std::uint32_t number, const SeenEntry& entry) const noexcept;
   OpenFilter open(const SeenPlan& plan, BootSeconds now);
   void replace_lost(std::size_t index);
   void sweep() const noexcept;

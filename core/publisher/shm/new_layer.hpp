@@ -8,7 +8,8 @@
 namespace keysieve {
 
 // Sets the bits of a key; returns whether any of them was new. Bits are or-ed in, so that even a second
-// writer, which there should not be, could not clear any.
+// writer, which there should not be, could not clear any. Release: pairs with the fence in
+// LiveLayer::has_bits().
 inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   const std::uint64_t mixed = remix(hash);
@@ -16,7 +17,7 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
     const std::uint32_t bit = SplitBlock::lane_bit(mixed, lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
-    block[lane].fetch_or(bit, std::memory_order_relaxed);
+    block[lane].fetch_or(bit, std::memory_order_release);
     any_new = true;
   }
   return any_new;

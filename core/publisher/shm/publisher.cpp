@@ -199,8 +199,9 @@ std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) c
   return LayerWriter(std::move(file));
 }
 
-// Release: pairs with the acquire in SetReader::is_behind. A reader that has seen a key in only one layer
-// also sees that it must not answer from the other publication.
+// Release: pairs with the acquire in SetReader::is_behind(). What makes it visible in time is stored later:
+// `current` (make_current()), and the bits of a key that only the current layer gets (set_layer_bits()). A
+// process that has seen one of these also sees that it must not answer from the other publication.
 void Publisher::keep_previous(std::uint64_t publication) const noexcept {
   control_->writable_page().previous.store(publication, std::memory_order_release);
 }

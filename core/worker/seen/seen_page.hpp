@@ -158,8 +158,8 @@ struct SeenPage {
     }
     return over;
   }
-  // For workers: the loader may be writing the next one there. Acquire, so that what they load from `state`
-  // afterwards tells whether it was.
+  // For workers: the loader may be writing the next one there. Acquire (pairs with SeenWriter::write()), so
+  // that what they load from `state` afterwards tells whether it was.
   [[nodiscard]] SeenEntry copy_of_entry(std::uint32_t number) const noexcept {
     using Word64 [[gnu::may_alias]] = std::uint64_t;
     std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)> words;

@@ -40,8 +40,9 @@ SeenAnswer SeenReader::add_if_new(KeyHash hash) noexcept {
 // Two processes may see different newest filters, while the loader adds one. The one with the older view
 // adds the key there, and then looks at `state` again. If that has changed, it must win in each newer filter
 // too. The other one has looked at all older filters after it had loaded `state`. So either it found the key
-// there, or the first one finds the new state. This needs all four accesses in one order, which sequentially
-// consistent loads and a full barrier give.
+// there, or the first one finds the new state. This needs one order of all: the compare-and-set of the tag,
+// the load of `state` after it, the loader's store, and the other one's load of the word. All are
+// sequentially consistent (tests/memory_model).
 SeenAnswer SeenReader::add(KeyHash hash) noexcept {
   const auto older = std::span(filters_).first(filters_.size() - 1);
   for (const SeenFilter& filter : older) {

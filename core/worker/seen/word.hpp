@@ -9,18 +9,11 @@
 #include <atomic>
 
 #include "core/worker/hash/key_hash.hpp"
+#include "core/worker/seen/compare_and_set.hpp"
 
 namespace keysieve {
 
 inline constexpr unsigned kWordBits = 128;
-
-// Whether this machine has an atomic compare-and-set of 16 bytes. A library's locks would not do: they
-// belong to one process.
-#if defined(__x86_64__) || defined(__aarch64__)
-inline constexpr bool kHasWideAtomics = true;
-#else
-inline constexpr bool kHasWideAtomics = false;
-#endif
 
 inline constexpr unsigned kTagCountBits = 5;
 inline constexpr unsigned kMostTags = (1U << kTagCountBits) - 1;
@@ -102,11 +95,12 @@ struct alignas(16) Word {
   std::atomic<std::uint64_t> low;
   std::atomic<std::uint64_t> high;
 
-  // Acquire: pairs with compare_and_set(). Both halves belong together, since each new value has another
-  // number of tags in its high half.
+  // Pairs with compare_and_set(). Sequentially consistent, because a call looks here after it has loaded the
+  // set's `state` (SeenReader::add()). On x86-64 and arm64 that costs no more than acquire. Both halves
+  // belong together, since each new value has another number of tags in its high half.
   [[nodiscard]] WordValue load() const noexcept {
     for (;;) {
-      const std::uint64_t high_half = high.load(std::memory_order_acquire);
+      const std::uint64_t high_half = high.load(std::memory_order_seq_cst);
       const std::uint64_t low_half = low.load(std::memory_order_acquire);
       if (high.load(std::memory_order_relaxed) == high_half) [[likely]]
         return {low_half, high_half};
@@ -119,43 +113,11 @@ struct alignas(16) Word {
     high.store(value.high, std::memory_order_relaxed);
   }
 
-  // False if the word does not hold `before`: nothing has changed then. True: a full barrier. Lock-free.
-  [[nodiscard]] bool compare_and_set(WordValue before, const WordValue& after) noexcept;
+  // False if the word does not hold `before`: nothing has changed then. True: sequentially consistent.
+  [[nodiscard]] bool compare_and_set(const WordValue& before, const WordValue& after) noexcept {
+    return compare_and_set_16_bytes(this, before.low, before.high, after.low, after.high);
+  }
 };
 static_assert(sizeof(Word) == 16 && std::atomic<std::uint64_t>::is_always_lock_free);
-
-// In assembly: gcc calls libatomic for 16 bytes, which is one more library and picks its method only at run
-// time.
-inline bool Word::compare_and_set(WordValue before, const WordValue& after) noexcept {
-#if defined(__x86_64__)
-  bool is_done = false;
-  __asm__ __volatile__("lock cmpxchg16b %1"
-                       : "=@ccz"(is_done), "+m"(*this), "+a"(before.low), "+d"(before.high)
-                       : "b"(after.low), "c"(after.high)
-                       : "memory");
-  return is_done;
-#elif defined(__aarch64__)
-  std::uint64_t low_half = 0;
-  std::uint64_t high_half = 0;
-  std::uint32_t has_failed = 0;
-  __asm__ __volatile__(
-      "1: ldaxp %0, %1, %3\n"
-      "cmp %0, %4\n"
-      "ccmp %1, %5, #0, eq\n"
-      "mov %w2, #1\n"
-      "b.ne 2f\n"
-      "stlxp %w2, %6, %7, %3\n"
-      "cbnz %w2, 1b\n"
-      "2:\n"
-      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+Q"(*this)
-      : "r"(before.low), "r"(before.high), "r"(after.low), "r"(after.high)
-      : "memory", "cc");
-  return has_failed == 0;
-#else
-  static_cast<void>(before);
-  static_cast<void>(after);
-  __builtin_trap();  // SeenWriter makes no set on such a machine
-#endif
-}
 
 }  // namespace keysieve

@@ -1,0 +1,227 @@
+// Publication, bypasses and live layers: docs/concurrency.md.
+#include "tests/memory_model/modelled_atomic.hpp"
+// then, with the model's atomics
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/live_layer.hpp"
+#include "tests/memory_model/protocols.hpp"
+
+namespace keysieve::model {
+namespace {
+
+constexpr const char* kPublisher = "core/publisher/shm/publisher.cpp";
+constexpr std::uint64_t kWhole = 1;  // what the files of a publication hold
+
+// As Publisher::keep_previous().
+void keep_previous(ControlPage& page, std::uint64_t publication) {
+  static const Quoted kStore = quote(kPublisher, "previous.store(");
+  page.previous.store(publication, kStore);
+}
+
+// As Publisher::make_current().
+void make_current(ControlPage& page, std::uint64_t publication) {
+  static const Quoted kLoad = quote(kPublisher, "std::uint64_t word = current.load(");
+  static const Quoted kExchange = quote(kPublisher, "current.compare_exchange_weak(");
+  std::uint64_t word = page.current.load(kLoad);
+  while (!page.current.compare_exchange(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+                                        kExchange)) {
+  }
+}
+
+// As SetReader::begin_call(), and refresh() if that returns true.
+std::uint64_t load_current(const ControlPage& page, std::uint64_t serving) {
+  static const Quoted kBegin =
+      quote("core/worker/shm/set_reader.hpp", "pace_.count_call() || current_->load(");
+  static const Quoted kRefresh = quote("core/worker/shm/set_reader.cpp", "follow_current(current_->load(");
+  const std::uint64_t word = page.current.load(kBegin);
+  return word == serving ? word : page.current.load(kRefresh);
+}
+
+// As SetReader::is_behind().
+bool is_behind(const ControlPage& page, std::uint64_t serving, std::uint64_t current) {
+  static const Quoted kLoad =
+      quote("core/worker/shm/set_reader.cpp", "previous = control_->page().previous.load(");
+  return serving != current && page.previous.load(kLoad) != serving;
+}
+
+struct Published {
+  ControlPage page{};
+  std::array<Value, 4> snapshot;
+  std::array<Value, 4> live;
+
+  Published() {
+    page.current.store(1);
+    snapshot[1].put(kWhole);
+    live[1].put(kWhole);
+  }
+  void publish(std::uint64_t publication) {
+    snapshot[publication].put(kWhole);
+    live[publication].put(kWhole);
+    keep_previous(page, publication - 1);
+    make_current(page, publication);
+  }
+};
+
+Program publication() {
+  const auto s = std::make_shared<Published>();
+  const auto publisher = [s] {
+    s->publish(2);
+    s->publish(3);
+  };
+  const auto reader = [s] {
+    std::uint64_t serving = 1;
+    for (int calls = 0; calls < 2; ++calls) {
+      const std::uint64_t current = load_current(s->page, serving);
+      if (current != serving && !is_behind(s->page, serving, current)) {
+        require(serving + 1 == current, "a reader answers from the publication before at most");
+        continue;
+      }
+      serving = current;
+      require(s->snapshot[serving].get() == kWhole && s->live[serving].get() == kWhole,
+              "a publication is complete before its number can be read");
+    }
+  };
+  return {{publisher, reader}, {}};
+}
+
+constexpr UnixSeconds kNow = 10;
+
+// An operator switches a bypass on while a publication becomes current.
+Program bypass_on() {
+  const auto s = std::make_shared<Published>();
+  s->page.bypass_until.store(kBypassOver);
+  const auto operator_ = [s] { bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1); };
+  const auto reader = [s] {
+    const std::uint64_t word = load_current(s->page, 1);
+    require((word & kBypassBit) == 0 || bypasses_in_force(s->page, word, kNow) == kBypassBit,
+            "a reader that sees the bit of a bypass sees its end");
+  };
+  return {{operator_, [s] { s->publish(2); }, reader},
+          [s] { require((s->page.current.load() & kBypassBit) != 0, "a publication keeps a bypass"); }};
+}
+
+// An operator switches a bypass on again while the loader ends the one before.
+Program bypass_again() {
+  const auto s = std::make_shared<Published>();
+  s->page.current.store(1 | kBypassBit);
+  s->page.bypass_until.store(kNow - 1);
+  const auto loader = [s] { bypass_of(s->page, kOperatorBypass).clear_if_over(kNow); };
+  const auto operator_ = [s] { bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1); };
+  return {{loader, operator_}, [s] {
+            require((s->page.current.load() & kBypassBit) != 0, "a new bypass outlives the one before");
+          }};
+}
+
+// A layer of one block, and keys that belong to it.
+constexpr LayerGeometry kGeometry{.shard_count = 1};
+struct Layer {
+  std::array<LayerLane, SplitBlock::kLanes> lanes;
+  ModelledAtomic<std::uint64_t> keys;
+
+  [[nodiscard]] bool may_contain(KeyHash key) const {
+    return LiveLayer(lanes.data(), kGeometry, &keys).may_contain(key);
+  }
+  [[nodiscard]] std::uint64_t count() const { return LiveLayer(lanes.data(), kGeometry, &keys).keys(); }
+  // As LayerWriter::add().
+  void add(KeyHash key) {
+    static const Quoted kLoad = quote("core/publisher/shm/layer_writer.hpp", "live_keys.load(");
+    static const Quoted kStore = quote("core/publisher/shm/layer_writer.hpp", "live_keys.store(");
+    const bool is_new = set_layer_bits(lanes.data(), kGeometry, key);
+    const std::uint64_t before = keys.load(kLoad);
+    if (is_new || before == 0) keys.store(before + 1, kStore);
+  }
+};
+
+// The key of that number among those of the first block.
+KeyHash layer_key(int number) {
+  KeyHash key{0};
+  for (int found = -1; found < number; found += first_lane_of(key, kGeometry) == 0 ? 1 : 0) key.word += kG;
+  return key;
+}
+
+Program counted_keys() {
+  const auto layer = std::make_shared<Layer>();
+  const auto writer = [=] {
+    layer->add(layer_key(0));
+    layer->add(layer_key(1));
+  };
+  const auto reader = [=] {
+    const std::uint64_t keys = layer->count();
+    for (int i = 0; i < static_cast<int>(keys); ++i)
+      require(layer->may_contain(layer_key(i)), "a reader that sees the count sees the bits");
+  };
+  return {{writer, reader}, {}};
+}
+
+// The loader adds a key to the layers of the publication before and of the current one. Two workers: one that
+// answers from the current one tells the other, which still has the one before, that it has seen the key.
+struct TwoLayers : Published {
+  std::array<Layer, 3> layers;
+  Value has_seen;
+  KeyHash key = layer_key(1);
+
+  TwoLayers() {
+    for (Layer& layer : layers) layer.add(layer_key(0));
+  }
+  void make_second_current() {
+    page.current.store(2);
+    page.previous.store(1);
+  }
+  void look_in_current() {
+    if (load_current(page, 2) == 2 && layers[2].may_contain(key)) has_seen.tell();
+  }
+  void look_in_previous() {
+    if (!has_seen.hears()) return;
+    const std::uint64_t current = load_current(page, 1);
+    const std::uint64_t serving = is_behind(page, 1, current) ? current : 1;
+    require(layers[serving].may_contain(key),
+            "a key that was seen in the current publication is absent nowhere");
+  }
+};
+
+Program previous_layer() {
+  const auto s = std::make_shared<TwoLayers>();
+  s->make_second_current();
+  const auto loader = [s] {
+    s->layers[1].add(s->key);
+    s->layers[2].add(s->key);
+  };
+  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
+}
+
+// The layer of the publication before cannot be opened.
+Program no_previous_layer() {
+  const auto s = std::make_shared<TwoLayers>();
+  s->make_second_current();
+  const auto loader = [s] {
+    keep_previous(s->page, 0);
+    s->layers[2].add(s->key);
+  };
+  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
+}
+
+// The new publication has the key when it becomes current; the one before gets it first.
+Program published_with_the_key() {
+  const auto s = std::make_shared<TwoLayers>();
+  s->layers[2].add(s->key);
+  const auto loader = [s] {
+    s->layers[1].add(s->key);
+    s->publish(2);
+  };
+  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
+}
+
+}  // namespace
+
+std::vector<Protocol> published_sets() {
+  return {{"a publication", publication},
+          {"a bypass switched on", bypass_on},
+          {"a bypass switched on again", bypass_again},
+          {"counted keys", counted_keys},
+          {"the previous layer", previous_layer},
+          {"no previous layer", no_previous_layer},
+          {"a publication with the key", published_with_the_key}};
+}
+
+}  // namespace keysieve::model
