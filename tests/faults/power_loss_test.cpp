@@ -25,7 +25,7 @@ class PowerLoss : public ::testing::TestWithParam<Story> {
 INSTANTIATE_TEST_SUITE_P(Stories, PowerLoss,
                          ::testing::Values(adds_story("adds_to_dir", "dir", 11),
                                            adds_story("adds_to_lmdb", "lmdb", 7),
-                                           push_story("pushes_to_dir", "dir", 127),
+                                           push_story("pushes_to_dir", "dir", 150),
                                            push_story("pushes_to_lmdb", "lmdb", 37), mirror_story(),
                                            cache_story(), host_story()),
                          [](const auto& story) { return std::string(story.param.name); });
@@ -41,7 +41,7 @@ TEST_P(PowerLoss, LosesNothingThatWasAcknowledgedAfterAKill) {
   std::size_t kills = 0;
   std::size_t states = 0;
   const std::size_t step = soak_rounds(GetParam().calls_between_kills, 1);
-  for (std::size_t call = 1; !HasFailure(); call += step) {
+  for (std::size_t call = step; !HasFailure(); call += step) {
     PowerLosses losses(GetParam(), call);
     if (!losses.was_killed()) break;
     EXPECT_EQ(losses.find_wrong(), "") << "killed after call " << call;
