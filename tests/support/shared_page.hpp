@@ -20,6 +20,7 @@ class SharedPage {
   SharedPage& operator=(const SharedPage&) = delete;
   ~SharedPage() { ::munmap(address_, sizeof(T)); }
   T* operator->() const noexcept { return shared_; }
+  T& operator*() const noexcept { return *shared_; }
 
  private:
   void* address_;

@@ -1,12 +1,16 @@
 #include "tests/support/traced_process.hpp"
 
+#include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::test {
 
@@ -101,6 +105,29 @@ std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
   return std::nullopt;
 }
 
+std::optional<TracedProcess::Call> TracedProcess::make_call() {
+  if (!resume()) return std::nullopt;
+  const auto made = registers_of(pid_);
+  return Call{made.orig_rax,
+              {made.rdi, made.rsi, made.rdx, made.r10, made.r8, made.r9},
+              static_cast<std::int64_t>(made.rax)};
+}
+
+std::string TracedProcess::bytes_at(std::uint64_t address, std::size_t size) const {
+  const FileDescriptor memory(
+      ::open(("/proc/" + std::to_string(pid_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string bytes(size, '\0');
+  const ssize_t read = ::pread(memory.get(), bytes.data(), size, static_cast<off_t>(address));
+  bytes.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+  return bytes;
+}
+
+std::string TracedProcess::text_at(std::uint64_t address) const {
+  constexpr std::size_t kLongestPath = 4096;
+  const std::string bytes = bytes_at(address, kLongestPath);
+  return bytes.substr(0, bytes.find('\0'));
+}
+
 void TracedProcess::fail_call(int error_number) {
   auto registers = registers_of(pid_);
   if (registers.orig_rax != SYS_close) {
@@ -154,6 +181,15 @@ std::optional<std::uint64_t> TracedProcess::next_call() {
 }
 std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
   return std::nullopt;
+}
+std::optional<TracedProcess::Call> TracedProcess::make_call() {
+  return std::nullopt;
+}
+std::string TracedProcess::bytes_at(std::uint64_t /*address*/, std::size_t /*size*/) const {
+  return {};
+}
+std::string TracedProcess::text_at(std::uint64_t /*address*/) const {
+  return {};
 }
 void TracedProcess::fail_call(int /*error_number*/) {}
 bool TracedProcess::moves_bytes() const {

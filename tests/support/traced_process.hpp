@@ -6,11 +6,13 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "tests/support/forked.hpp"
 
@@ -35,6 +37,18 @@ class TracedProcess {
   // Runs until it is before or behind a call; false when its work is done instead.
   bool step();
   bool steps(unsigned count);
+
+  // Makes the call that it is before; nothing when the process ends in it.
+  struct Call {
+    std::uint64_t number;
+    std::array<std::uint64_t, 6> arguments;
+    std::int64_t result;  // or minus the number of an error
+  };
+  std::optional<Call> make_call();
+  // Of its memory, as far as it can be read.
+  [[nodiscard]] std::string bytes_at(std::uint64_t address, std::size_t size) const;
+  // Up to a zero byte.
+  [[nodiscard]] std::string text_at(std::uint64_t address) const;
 
   // Skips the call that it is before and returns this error from it. Only close(2) is made all the same:
   // the descriptor is gone whatever close returns.

@@ -30,11 +30,6 @@ void check_replaceable(const std::string& path) {
   }
 }
 
-std::string folder_of(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 // How linkat(2) finds a file without a name.
 std::string descriptor_path(const FileDescriptor& file) {
   return "/proc/self/fd/" + std::to_string(file.get());
@@ -47,14 +42,18 @@ FileDescriptor open_nameless(const std::string& folder) {
   return file;
 }
 
-void sync_folder_of(const std::string& path) {
-  const std::string folder = folder_of(path);
+}  // namespace
+
+std::string folder_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+void sync_folder(const std::string& folder) {
   const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.is_open()) throw_write_error(folder, errno);
   sync(opened, folder);
 }
-
-}  // namespace
 
 DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   check_replaceable(path_);
@@ -93,7 +92,7 @@ void DurableFile::commit() {
   has_name_ = true;
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
   has_name_ = false;
-  sync_folder_of(path_);
+  sync_folder(folder_of(path_));
 }
 
 void write_durable_file(const std::string& path, Bytes bytes) {

@@ -39,6 +39,11 @@ class DurableFile {
 
 void write_durable_file(const std::string& path, Bytes bytes);
 
+// The names in a folder, as they are now, survive a power loss: a file that is made, renamed or removed needs
+// it. Throws CannotCreate or Permission that names the folder.
+void sync_folder(const std::string& folder);
+std::string folder_of(const std::string& path);
+
 // The same in parts, which need not be in memory together: `write` hands them over one behind the other. What
 // it throws is passed on, and leaves nothing behind either.
 using WritePart = std::function<void(Bytes part)>;

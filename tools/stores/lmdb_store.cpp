@@ -7,6 +7,7 @@
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/folder_watch.hpp"
 #include "tools/stores/lmdb_environment.hpp"
@@ -56,6 +57,7 @@ class LmdbStore final : public Store {
       check_database(folder, name());
     }
     environment_ = LmdbEnvironment::shared(folder, map_bytes, name());
+    if (if_missing == IfMissing::Create) sync_folder(folder);  // LMDB itself keeps no name of its files
   }
 
   std::optional<std::string> get(const std::string& key) override { return begin(MDB_RDONLY).get(key); }

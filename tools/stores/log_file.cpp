@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/stores/log_frame.hpp"
 #include "tools/stores/store_error.hpp"
 
@@ -31,17 +31,8 @@ bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
          identity_of(of_one) == identity_of(of_other);
 }
 
-void sync(const FileDescriptor& file, const std::string& path) {
+void sync_bytes(const FileDescriptor& file, const std::string& path) {
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
-}
-
-// A new or renamed file survives a crash once its folder is synced.
-void sync_folder_of(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
-  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) throw_store_error(folder + ": cannot open the folder", errno);
-  sync(opened, folder);
 }
 
 void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
@@ -96,13 +87,18 @@ void LogFile::append(std::span<const LogEntry> entries) {
   find_end();
   check_entries(path_, end_.position, entries);
   remove_torn_frame();
-  const bool is_new = end_.offset == 0;
+  keep();
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
     append_frame(of_frame);
     entries = entries.subspan(of_frame.size());
   }
-  if (is_new) sync_folder_of(path_);
+}
+
+void LogFile::sync() {
+  if (!open(O_RDONLY)) return;
+  sync_bytes(file_, path_);
+  sync_folder(folder_of(path_));
 }
 
 std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t max_entries) {
@@ -171,6 +167,16 @@ void LogFile::forget() noexcept {
   read_ = {};
   end_ = {};
   trimmed_to_.reset();
+  kept_to_.reset();
+}
+
+// Makes durable what others have written before the next frame, and the name: they may have been killed
+// before they had. Otherwise a power loss could keep that frame and lose one before it, which is damage.
+void LogFile::keep() {
+  if (kept_to_ == end_.offset) return;
+  if (end_.offset != 0) sync_bytes(file_, path_);
+  sync_folder(folder_of(path_));
+  kept_to_ = end_.offset;
 }
 
 void LogFile::find_end() {
@@ -198,13 +204,14 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
   try {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
-    sync(file_, path_);
+    sync_bytes(file_, path_);
   } catch (const Error&) {
     // The next append would find the frame torn and rewrite the whole file, on a disk that may be full.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
   }
   end_ = {end_.offset + frame.size(), entries.back().position};
+  kept_to_ = end_.offset;
 }
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
@@ -213,15 +220,16 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
   try {
     write_above(up_to, file, fresh);
-    sync(file, fresh);
+    sync_bytes(file, fresh);
     if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
   } catch (const Error&) {
     ::unlink(fresh.c_str());
     throw;
   }
-  sync_folder_of(path_);
+  sync_folder(folder_of(path_));
   read_ = {};
   end_ = {size_of(file, path_), end_.position};
+  kept_to_ = end_.offset;
   trimmed_to_ = up_to;
   file_ = std::move(file);
 }

@@ -44,6 +44,8 @@ class LogFile {
   // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
   // exception a first part may be there.
   void append(std::span<const LogEntry> entries);
+  // Makes durable what is there: a writer may have been killed before it has.
+  void sync();
   // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
   // that returned; else it reads the file from the beginning.
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
@@ -68,6 +70,7 @@ class LogFile {
   bool open(int flags);
   [[nodiscard]] bool is_known_in(const FileDescriptor& opened) const;
   void forget() noexcept;
+  void keep();
   template <typename Read>
   auto reading(Read read);
   void find_end();
@@ -83,6 +86,7 @@ class LogFile {
   bool is_copy_ = false;
   Known read_;
   Known end_;
+  std::optional<std::uint64_t> kept_to_;   // all before the offset is durable, and the name
   std::optional<LogPosition> trimmed_to_;  // once the first frame was read
 };
 

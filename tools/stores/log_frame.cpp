@@ -14,7 +14,8 @@
 namespace keysieve {
 namespace {
 
-// A header never spans two pages, since a crash may lose one of them.
+constexpr std::size_t kSectorBytes = 512;  // the least that any disk writes as a whole
+// A header never spans two sectors, since a power loss may lose one of them.
 constexpr std::size_t kFrameAlignment = 32;
 constexpr std::uint64_t kMagic = 0x31474f4c5359454b;  // "KEYSLOG1"
 constexpr std::uint32_t kNoKey = 0xffffffff;
@@ -54,13 +55,14 @@ bool is_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// After a crash a file system may keep the file's new size but lose pages of it, which are then zero.
-bool has_lost_page(Bytes bytes, std::uint64_t offset) {
+// After a power loss a file system may keep the file's new size but lose sectors of it, which are then zero.
+bool has_lost_sector(Bytes bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    const Bytes page = bytes.first(std::min<std::size_t>(bytes.size(), kPageBytes - offset % kPageBytes));
-    if (is_zero(page)) return true;
-    bytes = bytes.subspan(page.size());
-    offset += page.size();
+    const Bytes sector =
+        bytes.first(std::min<std::size_t>(bytes.size(), kSectorBytes - offset % kSectorBytes));
+    if (is_zero(sector)) return true;
+    bytes = bytes.subspan(sector.size());
+    offset += sector.size();
   }
   return false;
 }
@@ -115,7 +117,7 @@ bool LogFrameReader::next() {
   const Bytes payload = at(payload_offset, header.payload_bytes);
   if (payload.size() < header.payload_bytes) return false;
   if (checksum(payload) != header.payload_checksum) {
-    if (has_lost_page(payload, payload_offset) && at(payload_offset + header.payload_bytes, 1).empty()) {
+    if (has_lost_sector(payload, payload_offset) && at(payload_offset + header.payload_bytes, 1).empty()) {
       return false;
     }
     refuse();

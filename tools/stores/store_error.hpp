@@ -13,7 +13,7 @@ namespace keysieve {
 // Throws Data.
 [[noreturn]] void throw_too_large(const std::string& store_name, std::string_view key);
 
-// Creates the folder if its parent is there; accepts one that exists.
+// Creates the folder durably if its parent is there; accepts one that exists.
 void create_folder(const std::string& path, const std::string& store_name);
 
 }  // namespace keysieve

@@ -140,19 +140,21 @@ TEST_F(LogFileTest, AppendsInPlaceOfATornFirstEntry) {
   }
 }
 
-// A crash of the file system may leave this: the file has grown, but a page of the new bytes is zero.
-TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostAPage) {
+// A power loss may leave this: the file has grown, but a sector of the new bytes is zero.
+TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostASector) {
   file_.append(entries({"a"}));
   const std::size_t whole = bytes().size();
   file_.append(entries({std::string(20'000, 'b')}, 2));
   const std::string all = bytes();
-  for (std::size_t page = 0; page < all.size(); page += 4096) {
+  constexpr std::size_t kSectorBytes = 512;
+  for (std::size_t sector = 0; sector < all.size(); sector += kSectorBytes) {
     std::string lost = all;
-    for (std::size_t i = std::max(page, whole); i < std::min(page + 4096, all.size()); ++i) lost[i] = '\0';
+    for (std::size_t i = std::max(sector, whole); i < std::min(sector + kSectorBytes, all.size()); ++i)
+      lost[i] = '\0';
     write(lost);
-    EXPECT_EQ(LogFile(path_).end(), log_position(1, 0)) << page;
+    EXPECT_EQ(LogFile(path_).end(), log_position(1, 0)) << sector;
     LogFile(path_).append(entries({"c"}, 3));
-    EXPECT_THAT(keys_in_file(), ElementsAre("a", "c")) << page;
+    EXPECT_THAT(keys_in_file(), ElementsAre("a", "c")) << sector;
   }
 }
 

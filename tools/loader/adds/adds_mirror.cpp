@@ -20,6 +20,7 @@ void AddsMirror::load() {
   const bool was_empty = entries_.empty();
   const std::size_t unsaved = unsaved_;
   LogPosition last{};
+  file_.sync();
   try {
     for (;;) {
       const std::vector<LogEntry> some = file_.read_after(last, kEntriesAtOnce);

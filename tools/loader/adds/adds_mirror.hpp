@@ -18,8 +18,8 @@ class AddsMirror {
  public:
   explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, kFileMode) {}
 
-  // Reads the file into what is in memory already; a missing file is empty. Throws as a LogFile does, and
-  // keeps what could be read.
+  // Makes the file durable, which its writer may not have lived to do, and reads it into what is in memory
+  // already; a missing file is empty. Throws as a LogFile does, and keeps what could be read.
   void load();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/durable_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -22,6 +23,11 @@ void check_private_path(const std::string& path, int open_flags, const std::stri
 
 void make_private_folder(const std::string& folder) noexcept {
   ::mkdir(folder.c_str(), S_IRWXU);
+  try {
+    sync_folder(folder);
+    sync_folder(folder_of(folder));
+  } catch (const Error& ignored) {
+  }
 }
 
 void check_private_folder(const std::string& folder) {

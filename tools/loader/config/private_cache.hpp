@@ -8,8 +8,9 @@
 
 namespace keysieve {
 
-// Creates the folder, for this process's user alone, if it is missing and its parent exists. A failure
-// shows when the cache is first used.
+// Creates the folder, for this process's user alone, if it is missing and its parent exists. Makes durable
+// what an earlier loader has renamed there, or removed, before it was killed. A failure shows when the cache
+// is first used.
 void make_private_folder(const std::string& folder) noexcept;
 
 // Throws NotTrusted unless the folder or file belongs to root or to this process's user, and only its owner

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -170,12 +171,23 @@ std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t ge
   return folder_ + "/" + set_name + "." + std::to_string(generation) + std::string(kEnding);
 }
 
+// A store that lost its records counts from 1 again. Then what is removed has higher numbers, and one that is
+// left, or comes back after a power loss, would be taken for the newest. So the oldest goes first, each of
+// those once all before it is durable.
 void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
+  std::map<std::uint64_t, std::string> others;
   for (const std::string& name : file_names(folder_)) {
     const auto other = generation_of(name, set_name);
-    const bool is_older = other && *other != generation;
-    if (is_older || is_unfinished(name, set_name)) ::unlink((folder_ + "/" + name).c_str());
+    if (other && *other != generation) others.emplace(*other, folder_ + "/" + name);
+    if (is_unfinished(name, set_name)) ::unlink((folder_ + "/" + name).c_str());
   }
+  bool is_durable = true;  // what was saved
+  for (const auto& [other, path] : others) {
+    if (other > generation && !is_durable) sync_folder(folder_);
+    ::unlink(path.c_str());
+    is_durable = false;
+  }
+  if (!others.empty() && others.rbegin()->first > generation) sync_folder(folder_);
 }
 
 }  // namespace keysieve

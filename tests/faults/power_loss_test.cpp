@@ -1,0 +1,75 @@
+// A power loss at any moment of what stores, adds mirror, cache and loader write, in any state that the disk
+// may be in then (disk.hpp): whatever was acknowledged is there, and nothing older or damaged is taken for
+// it.
+#include <gtest/gtest.h>
+
+#include "tests/faults/power_loss_stories.hpp"
+#include "tests/support/soak.hpp"
+#include "tools/loader/logging.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class PowerLoss : public ::testing::TestWithParam<Story> {
+ protected:
+  void SetUp() override {
+    if (!can_trace()) GTEST_SKIP() << "may not trace a process";
+    generation(0);
+    set_log_level("error");
+  }
+  static void report(const std::string& what) {
+    soak_report("power lost, " + std::string(GetParam().name) + ": " + what);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stories, PowerLoss,
+                         ::testing::Values(adds_story("adds_to_dir", "dir", 11),
+                                           adds_story("adds_to_lmdb", "lmdb", 7),
+                                           push_story("pushes_to_dir", "dir", 150),
+                                           push_story("pushes_to_lmdb", "lmdb", 37), mirror_story(),
+                                           cache_story(), host_story()),
+                         [](const auto& story) { return std::string(story.param.name); });
+
+TEST_P(PowerLoss, LosesNothingThatWasAcknowledged) {
+  PowerLosses losses(GetParam());
+  EXPECT_EQ(losses.find_wrong(), "");
+  report("at each of " + std::to_string(losses.calls().size()) + " calls, " +
+         std::to_string(losses.states()) + " states of the disk");
+}
+
+TEST_P(PowerLoss, LosesNothingThatWasAcknowledgedAfterAKill) {
+  std::size_t kills = 0;
+  std::size_t states = 0;
+  const std::size_t step = soak_rounds(GetParam().calls_between_kills, 1);
+  for (std::size_t call = step; !HasFailure(); call += step) {
+    PowerLosses losses(GetParam(), call);
+    if (!losses.was_killed()) break;
+    EXPECT_EQ(losses.find_wrong(), "") << "killed after call " << call;
+    ++kills;
+    states += losses.states();
+  }
+  report("after each of " + std::to_string(kills) + " kills and at each call after it, " +
+         std::to_string(states) + " states of the disk");
+}
+
+// So the states are enough to find a sync that is missing.
+TEST_P(PowerLoss, LosesSomethingWithoutAnyOfTheSyncs) {
+  if (!GetParam().spare_syncs && soak_rounds(0, 1) == 0) GTEST_SKIP() << "takes minutes";
+  PowerLosses losses(GetParam());
+  std::size_t syncs = 0;
+  std::string spare;
+  std::size_t spares = 0;
+  for (std::size_t call = 0; call < losses.calls().size(); ++call) {
+    if (!losses.calls()[call].is_sync) continue;
+    ++syncs;
+    if (!losses.find_wrong(call).empty()) continue;
+    ++spares;
+    spare += "; call " + std::to_string(call) + ", " + losses.calls()[call].text;
+  }
+  EXPECT_EQ(spares, GetParam().spare_syncs.value_or(spares)) << spare;
+  report(std::to_string(syncs) + " syncs, each left out in turn, " + std::to_string(spares) +
+         " of them spare" + spare);
+}
+
+}  // namespace
+}  // namespace keysieve::test
