@@ -35,8 +35,7 @@ class LayerWriter {
   bool add(KeyHash hash) noexcept {
     const bool is_new = set_layer_bits(file_.writable_lanes(), file_.geometry(), hash);
     const std::uint64_t keys = live_keys();
-    // Release: pairs with the acquire in LiveLayer::keys.
-    if (is_new || keys == 0) file_.writable_page().live_keys.store(keys + 1, std::memory_order_release);
+    if (is_new || keys == 0) count(keys + 1);
     return is_new;
   }
 
@@ -51,13 +50,12 @@ class LayerWriter {
       if (here != there) {
         damage.lost_bits += static_cast<std::uint64_t>(std::popcount(there & ~here));
         damage.gained_bits += static_cast<std::uint64_t>(std::popcount(here & ~there));
-        lane->fetch_or(there, std::memory_order_relaxed);
-        copied.fetch_or(here, std::memory_order_relaxed);
+        set_lane_bits(*lane, there);
+        set_lane_bits(copied, here);
       }
       ++lane;
     }
-    // Release: as in add().
-    if (damage) file_.writable_page().live_keys.store(copy.live_keys(), std::memory_order_release);
+    if (damage) count(copy.live_keys());
     return damage;
   }
 
@@ -76,6 +74,11 @@ class LayerWriter {
   [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.layer()); }
 
  private:
+  // Release: pairs with the acquire in LiveLayer::keys.
+  void count(std::uint64_t keys) noexcept {
+    file_.writable_page().live_keys.store(keys, std::memory_order_release);
+  }
+
   WritableLiveFile file_;
 };
 

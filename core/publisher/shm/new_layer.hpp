@@ -7,9 +7,13 @@
 
 namespace keysieve {
 
-// Sets the bits of a key; returns whether any of them was new. Bits are or-ed in, so that even a second
-// writer, which there should not be, could not clear any. Release: pairs with the fence in
-// LiveLayer::has_bits().
+// Bits are or-ed in, so that even a second writer, which there should not be, could not clear any. Release:
+// pairs with the fence in LiveLayer::has_bits().
+inline void set_lane_bits(LayerLane& lane, std::uint32_t bits) noexcept {
+  lane.fetch_or(bits, std::memory_order_release);
+}
+
+// Sets the bits of a key; returns whether any of them was new.
 inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   const std::uint64_t mixed = remix(hash);
@@ -17,7 +21,7 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
     const std::uint32_t bit = SplitBlock::lane_bit(mixed, lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
-    block[lane].fetch_or(bit, std::memory_order_release);
+    set_lane_bits(block[lane], bit);
     any_new = true;
   }
   return any_new;
