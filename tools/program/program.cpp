@@ -54,7 +54,7 @@ int exit_status_of(const std::exception& error) noexcept {
   return is_lack_of_memory(error) ? kExitNoMemory : kExitInternal;
 }
 
-std::string text_of(const std::exception& error) {
+std::string_view text_of(const std::exception& error) noexcept {
   return is_lack_of_memory(error) ? "not enough memory" : error.what();
 }
 

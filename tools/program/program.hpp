@@ -20,6 +20,6 @@ int exit_status_of(ErrorKind kind) noexcept;
 // An exception that is not an Error: 71 if memory ran out, else 70.
 int exit_status_of(const std::exception& error) noexcept;
 // What users read of it.
-std::string text_of(const std::exception& error);
+std::string_view text_of(const std::exception& error) noexcept;
 
 }  // namespace keysieve
