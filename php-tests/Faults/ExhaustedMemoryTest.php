@@ -134,7 +134,7 @@ final class ExhaustedMemoryTest extends TestCase
                 $set->mayContainMany($keys);
             }
             echo json_encode([getmypid(), $set->mayContainMany(['apple', 'pear'])]);
-            PHP, ['pages' => ['pm.max_children' => 1]]);
+            PHP, ['pages' => ['pm.max_children' => '1']]);
         [$worker] = json_decode($pool->request()->body());
         for ($request = 0; $request < 20; ++$request) {
             self::assertStringNotContainsString("[$worker", $pool->request('too-much')->body());

@@ -23,8 +23,6 @@ class FileDescriptor {
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
   [[nodiscard]] int get() const noexcept { return fd_; }
   void close() noexcept;
-  // To something else that will close it.
-  void release() noexcept { fd_ = -1; }
 
  private:
   int fd_ = -1;
