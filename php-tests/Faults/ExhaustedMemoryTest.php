@@ -25,7 +25,7 @@ final class ExhaustedMemoryTest extends TestCase
         yield 'mayContainMany' => ["(new Set('starved'))->mayContainMany(['apple', 'pear'])", [[true, true], [true, false]], [true, false]];
         yield 'an exception' => ["(new Set('nowhere', throw: true))->mayContain('apple')", ['nowhere'], 'nowhere'];
         yield 'info' => ["(new Set('starved'))->info()?->keyCount", [null, 1], 1];
-        yield 'addIfNew' => ["(new KeySieve\\SeenSet('starved-clicks'))->addIfNew('apple')", [true], false];
+        yield 'addIfNew' => ["(new KeySieve\\SeenSet('starved-clicks'))->addIfNew('apple')", [true, 'starved-clicks'], false]; // throws until it has found the page
     }
 
     /**
@@ -40,6 +40,7 @@ final class ExhaustedMemoryTest extends TestCase
         $tried = $ended = 0;
         foreach (['false', 'true'] as $lasts) {
             for ($number = 1;; ++$number) {
+                unset($windows); // its memory, before it is made anew
                 $windows = SeenWindows::open('starved-clicks');
                 $script = StarvedScript::run(<<<PHP
                     \$call = static fn () => $call;

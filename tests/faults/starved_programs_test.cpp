@@ -225,7 +225,7 @@ TEST_F(StarvedKeysieved, GoesOnOrIsFollowedByOneThatDoes) {
   constexpr int kTries = 100;
   int ended = 0;
   std::uint64_t number = 1;
-  for (int i = 0; i < kTries && !HasFailure(); ++i, number += 1 + i / 4) {
+  for (int i = 0; i < kTries && !HasFailure(); ++i, number += 1 + static_cast<std::uint64_t>(i) / 4) {
     SCOPED_TRACE("allocation " + std::to_string(number));
     const bool lasts = i % 5 == 4;
     faults_.begin(number, lasts);
