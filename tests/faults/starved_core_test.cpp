@@ -43,18 +43,20 @@ INSTANTIATE_TEST_SUITE_P(Kinds, StarvedBuild, ::testing::ValuesIn(names_of_kinds
                          [](const auto& kind) { return kind.param; });
 
 TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
-  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
-    std::optional<SnapshotBytes> snapshot;
-    const auto end = starve(number, lasts, [&] { snapshot.emplace(built()); });
-    if (!end) return false;
-    EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
-    EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
-    if (!end->is_done) return true;
-    const SnapshotView view = decode(*snapshot);
-    EXPECT_EQ(view.header().key_count, keys_.size());
-    for (const std::string& key : keys_) EXPECT_TRUE(may_contain(view, key));
-    return true;
-  });
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        std::optional<SnapshotBytes> snapshot;
+        const auto end = starve(number, lasts, [&] { snapshot.emplace(built()); });
+        if (!end) return false;
+        EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
+        EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+        if (!end->is_done) return true;
+        const SnapshotView view = decode(*snapshot);
+        EXPECT_EQ(view.header().key_count, keys_.size());
+        for (const std::string& key : keys_) EXPECT_TRUE(may_contain(view, key));
+        return true;
+      },
+      {.dense = 60, .stride = 7});
   report_starved("a build of " + GetParam(), tried);
 }
 

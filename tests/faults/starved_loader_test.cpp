@@ -60,7 +60,7 @@ class StarvedLoader : public ::testing::TestWithParam<StoreKind> {
           expect_well();
           return end.has_value();
         },
-        {.dense = 300, .stride = 17});
+        {.dense = 40, .stride = 37});
     report_starved(what + " (" + GetParam().name + ")", tried,
                    "; " + std::to_string(ended) + " of them ended the loader");
   }
@@ -107,7 +107,7 @@ TEST(StarvedSeenKeeper, ForgetsNothing) {
         EXPECT_LE(host.worker().filters().size(), 3U);
         return end.has_value();
       },
-      {.dense = 300, .stride = 17});
+      {.dense = 100, .stride = 7});
   report_starved("a look at a seen set", tried, "; " + std::to_string(ended) + " of them ended the loader");
 }
 

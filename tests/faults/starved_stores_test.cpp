@@ -7,7 +7,7 @@ namespace keysieve::test {
 namespace {
 
 // A part of some 100 to 2,000 allocations.
-constexpr Tries kTries{.dense = 200, .stride = 13};
+constexpr Tries kTries{.dense = 40, .stride = 29};
 
 class StarvedStore : public ::testing::TestWithParam<StoreKind> {
  protected:

@@ -79,6 +79,14 @@ void* or_throw(void* address) {
 }  // namespace
 
 extern "C" {
+// What the dynamic linker keeps, which the sanitizer knows only when it calls the sanitizer's own malloc.
+const char* __lsan_default_suppressions() {
+  return "leak:_dl_map_object_deps\n";
+}
+const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
+
 void begin_failing_allocations(std::uint64_t number, bool lasts) noexcept {
   faults->made = 0;
   faults->last = lasts ? kForEver : number;
