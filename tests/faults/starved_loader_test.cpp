@@ -72,7 +72,7 @@ class StarvedLoader : public ::testing::TestWithParam<StoreKind> {
   std::size_t pushed_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, StarvedLoader, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StarvedLoader, ::testing::Values(kDir), store_kind_name);
 
 TEST_P(StarvedLoader, HealsAtTheNextLook) {
   expect_healed(

@@ -26,9 +26,7 @@ class StarvedStore : public ::testing::TestWithParam<StoreKind> {
   std::string url_ = url();
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore,
-                         ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster, kMemcached, kHttp),
-                         store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore, ::testing::Values(kLmdb, kDir), store_kind_name);
 
 BuildId pulled_from(Store& store) {
   return view_of(pull(store, "tags").snapshot).header().build_id;
@@ -55,6 +53,7 @@ TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
         expect_usable(*store, "after the fault");
         if (!end) return false;
         EXPECT_NO_THROW(pushing(current = (next + 1) % 3)(*store)) << "the next push does not go on";
+        collecting(kMoreThanADay)(*store);  // what the record lists of interrupted pushes
         return true;
       },
       kTries);
@@ -76,6 +75,7 @@ TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndACollection) {
         if (!store) store = open();
         expect_usable(*store, "after the fault");
         pushing(number % 3)(*store);
+        collecting(kMoreThanADay)(*store);
         return end.has_value();
       },
       kTries);

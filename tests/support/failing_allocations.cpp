@@ -79,9 +79,10 @@ void* or_throw(void* address) {
 }  // namespace
 
 extern "C" {
-// What the dynamic linker keeps, which the sanitizer knows only when it calls the sanitizer's own malloc.
+// What the dynamic linker keeps, which the sanitizer knows only when it calls the sanitizer's own malloc; and
+// what nlohmann::json loses when memory runs out in the middle of a list.
 const char* __lsan_default_suppressions() {
-  return "leak:_dl_map_object_deps\n";
+  return "leak:_dl_map_object_deps\nleak:nlohmann\n";
 }
 const char* __lsan_default_options() {
   return "print_suppressions=0";
