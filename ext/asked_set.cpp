@@ -2,6 +2,7 @@
 
 #include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
+#include "ext/no_memory.hpp"
 
 namespace keysieve {
 
@@ -34,7 +35,7 @@ void return_info(INTERNAL_FUNCTION_PARAMETERS) {
   if (asked->set->state({}) == SetState::Disabled) RETURN_NULL();
   const SetReader& reader = asked->set->reader();
   if (reader.attachment() == nullptr) RETURN_NULL();
-  make_info(return_value, reader, asked->set->trouble(asked->terms));
+  or_end_script([&] { make_info(return_value, reader, asked->set->trouble(asked->terms)); });
 }
 
 }  // namespace keysieve

@@ -5,6 +5,7 @@
 #include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
 #include "ext/hint.hpp"
+#include "ext/no_memory.hpp"
 
 namespace keysieve {
 namespace {
@@ -49,7 +50,7 @@ SetState AttachedSeen::state() noexcept {
 
 void AttachedSeen::refresh() noexcept {
   reader_.refresh();
-  if (KEYSIEVE_G(enabled)) log_change();
+  if (KEYSIEVE_G(enabled)) if_memory_lasts([this] { log_change(); });
 }
 
 bool AttachedSeen::new_or_throw() noexcept {
@@ -59,10 +60,11 @@ bool AttachedSeen::new_or_throw() noexcept {
 // True, for maybe.
 bool AttachedSeen::maybe_or_throw() noexcept {
   if (!KEYSIEVE_G(enabled)) return true;
-  log_change();  // of what the reader has met in the middle of a call
+  if_memory_lasts([this] { log_change(); });  // of what the reader has met in the middle of a call
   const OnUnavailable answer = reader_.on_unavailable();
   if (answer != OnUnavailable::New && answer != OnUnavailable::Seen)
-    throw_unavailable(reader_.set_name(), state_of(reader_.availability()), reason());
+    throw_unavailable(reader_.set_name(), state_of(reader_.availability()),
+                      text_if_memory_lasts([this] { return reason(); }));
   return true;
 }
 
@@ -75,15 +77,17 @@ std::string AttachedSeen::reason() const {
          " (" + reader_reason() + ")";
 }
 
-void AttachedSeen::log_change() noexcept {
-  if (reader_.availability() == logged_availability_ && reader_.reason() == logged_reason_) return;
-  logged_availability_ = reader_.availability();
-  logged_reason_ = reader_.reason();
-  if (logged_availability_ == Availability::Ready) {
+void AttachedSeen::log_change() {
+  const Availability availability = reader_.availability();
+  std::string reason = reader_.reason();
+  if (availability == logged_availability_ && reason == logged_reason_) return;
+  if (availability == Availability::Ready) {
     write_error_log("keysieve: seen set \"" + reader_.set_name() + "\" is ready again");
   } else {
-    write_error_log("keysieve: " + reason() + ": " + effect_of(reader_.on_unavailable()));
+    write_error_log("keysieve: " + this->reason() + ": " + effect_of(reader_.on_unavailable()));
   }
+  logged_availability_ = availability;
+  logged_reason_ = std::move(reason);
 }
 
 }  // namespace keysieve

@@ -45,14 +45,14 @@ class AttachedSeen {
     return reader_.is_ready() && EXPECTED(KEYSIEVE_G(enabled));
   }
 
-  // These functions are noexcept, because no C++ exception may cross into PHP; AttachedSet says more.
+  // These functions are noexcept, because no C++ exception may cross into PHP; no_memory.hpp says more.
   [[gnu::cold]] void refresh() noexcept;
   // Answers while the set is unavailable.
   [[gnu::cold]] bool new_or_throw() noexcept;
   [[gnu::cold]] bool maybe_or_throw() noexcept;
   std::size_t add_while_ready(HashTable* keys, bool* answers) noexcept;
   [[nodiscard]] std::string reason() const;
-  void log_change() noexcept;
+  void log_change();
 
   SeenReader reader_;
   Availability logged_availability_ = Availability::Ready;

@@ -3,6 +3,7 @@
 #include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
 #include "ext/hint.hpp"
+#include "ext/no_memory.hpp"
 
 namespace keysieve {
 namespace {
@@ -115,7 +116,7 @@ SetState AttachedSet::state(const Terms& terms) noexcept {
 // serves one request for ever says it too.
 void AttachedSet::refresh() noexcept {
   reader_.refresh();
-  log_change();
+  if_memory_lasts([this] { log_change(); });
 }
 
 // Out of line: most sets are asked without a profile.
@@ -132,7 +133,7 @@ SetState AttachedSet::why_not_ready() const noexcept {
 SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
   const SetState state = why_not_ready();
   counts_.unavailable += keys;
-  if (is_mismatch(state)) log_mismatch(terms);
+  if (is_mismatch(state)) if_memory_lasts([&] { log_mismatch(terms); });
   return state;
 }
 
@@ -143,7 +144,8 @@ bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
   if (throws && !is_switched_off(state)) {
-    throw_unavailable(reader_.set_name(), state, reason_for(state, terms));
+    throw_unavailable(reader_.set_name(), state,
+                      text_if_memory_lasts([&] { return reason_for(state, terms); }));
   }
   return true;
 }
@@ -186,28 +188,30 @@ std::string AttachedSet::trouble(const Terms& terms) const {
   return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
 }
 
-void AttachedSet::log_change() noexcept {
+// Remembers what is logged only after it has been: memory may run out before.
+void AttachedSet::log_change() {
   const Availability availability = reader_.availability();
-  const std::string_view reason = reader_.reason();
+  std::string reason(reader_.reason());
   if (availability == logged_availability_ && reason == logged_reason_) return;
-  const bool was_ready = logged_availability_ == Availability::Ready;
-  logged_availability_ = availability;
-  logged_reason_ = reason;
   if (availability != Availability::Ready) {
     write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
-  } else if (!logged_reason_.empty()) {
-    write_error_log("keysieve: set \"" + reader_.set_name() +
-                    "\" keeps its old publication: " + logged_reason_);
+  } else if (!reason.empty()) {
+    write_error_log("keysieve: set \"" + reader_.set_name() + "\" keeps its old publication: " + reason);
   } else {
     write_error_log("keysieve: set \"" + reader_.set_name() + "\" is " +
-                    (was_ready ? "up to date" : "ready") + " again");
+                    (logged_availability_ == Availability::Ready ? "up to date" : "ready") + " again");
   }
+  logged_availability_ = availability;
+  logged_reason_ = std::move(reason);
 }
 
 void AttachedSet::log_mismatch(const Terms& terms) {
-  if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
-  write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                  (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown"));
+  std::string mismatch = mismatch_text(terms);
+  if (logged_mismatches_.count(mismatch) != 0) return;
+  const std::string line = "keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
+                           (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown");
+  logged_mismatches_.insert(std::move(mismatch));
+  write_error_log(line);
 }
 
 }  // namespace keysieve

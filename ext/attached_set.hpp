@@ -119,8 +119,7 @@ class AttachedSet {
                                                                                         : nullptr;
   }
 
-  // These functions are noexcept, because no C++ exception may cross into PHP. If memory runs out, the
-  // process aborts, as it does in PHP's persistent allocator.
+  // These functions are noexcept, because no C++ exception may cross into PHP; no_memory.hpp says more.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
   static bool has_contents(const Attachment& attachment, Terms::Contents contents) noexcept {
@@ -132,7 +131,7 @@ class AttachedSet {
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] const Attachment* ask_coerced(HashTable* keys, const Terms& terms, bool* answers);
-  void log_change() noexcept;
+  void log_change();
   static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
   // How the attached set is not what an object needs, while others may ask it.
   [[nodiscard]] bool is_mismatch(SetState state) const noexcept;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "core/worker/base/set_name.hpp"
+#include "ext/no_memory.hpp"
 
 namespace keysieve {
 
@@ -29,7 +30,7 @@ Attached* AttachedTable<Attached>::find(zend_string* name) {
 template <typename Attached>
 Attached* AttachedTable<Attached>::add(zend_string* name) {
   if (!is_set_name(view_of(name))) return nullptr;
-  auto* set = new Attached(reader_settings(source_), view_of(name));
+  auto* set = or_end_script([&] { return new Attached(reader_settings(source_), view_of(name)); });
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // copies the name persistently
   return set;
 }
@@ -40,7 +41,7 @@ template class AttachedTable<AttachedSeen>;
 // A preload script may ask sets in the master of php-fpm. The workers start with an empty table: each opens
 // the sets with its own rights and from its own root directory, logs what is wrong with them, and counts its
 // own calls.
-AttachedSets& SetsBySource::of_current_settings() noexcept {
+AttachedSets& SetsBySource::of_current_settings() {
   if (const pid_t process = ::getpid(); process != process_) {
     tables_.clear();
     process_ = process;

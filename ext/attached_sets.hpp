@@ -23,7 +23,7 @@ class AttachedTable {
   ~AttachedTable();
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move. Without memory the process ends, as by PHP's own allocations.
+  // move. Without memory the script ends.
   Attached* find(zend_string* name);
 
   // `function` must not run PHP code, which could ask new sets.
@@ -68,8 +68,8 @@ class AttachedSets {
 class SetsBySource {
  public:
   // The tables for the current settings; called at the beginning of a request, when no Set or SeenSet object
-  // exists yet. Tables never move until this process forks.
-  AttachedSets& of_current_settings() noexcept;
+  // exists yet. Tables never move until this process forks. Throws std::bad_alloc.
+  AttachedSets& of_current_settings();
 
  private:
   pid_t process_ = 0;  // the process that asked these sets

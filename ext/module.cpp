@@ -8,6 +8,7 @@
 #include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
 #include "ext/exceptions.hpp"
+#include "ext/no_memory.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/settings.hpp"
 // After the headers above, because it uses PHP's macros
@@ -63,7 +64,8 @@ ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-  KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
+  KEYSIEVE_G(attached_sets) =
+      keysieve::or_end_script([] { return &KEYSIEVE_G(sets_by_source)->of_current_settings(); });
   KEYSIEVE_G(attached_sets)->begin_request();
   return SUCCESS;
 }
@@ -98,8 +100,8 @@ std::string description_of(const AttachedSeen& set) {
          (reader.filters().size() == 1 ? " filter, " : " filters, ") + std::to_string(bytes) + " bytes";
 }
 
-ZEND_MINFO_FUNCTION(keysieve) {
-  // Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
+// Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
+std::vector<std::pair<std::string, std::string>> rows_of_info() {
   std::vector<std::pair<std::string, std::string>> rows;
   rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
   KEYSIEVE_G(attached_sets)->sets().for_each([&rows](zend_string* name, const AttachedSet& set) {
@@ -108,7 +110,11 @@ ZEND_MINFO_FUNCTION(keysieve) {
   KEYSIEVE_G(attached_sets)->seen_sets().for_each([&rows](zend_string* name, const AttachedSeen& set) {
     rows.emplace_back("Seen set " + std::string(keysieve::view_of(name)), description_of(set));
   });
+  return rows;
+}
 
+ZEND_MINFO_FUNCTION(keysieve) {
+  const auto rows = keysieve::or_end_script(rows_of_info);
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);

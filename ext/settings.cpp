@@ -2,7 +2,9 @@
 
 #include <pwd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <new>
 #include <vector>
 
 #include "ext/php_keysieve.h"
@@ -25,9 +27,11 @@ std::optional<uid_t> uid_of_name(const char* name) {
   std::vector<char> buffer(1024);
   passwd entry{};
   passwd* found = nullptr;
-  while (::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == ERANGE) {
+  int error = 0;
+  while ((error = ::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found)) == ERANGE) {
     buffer.resize(2 * buffer.size());
   }
+  if (error == ENOMEM) throw std::bad_alloc();  // else the set would never be trusted
   if (found == nullptr) return std::nullopt;
   return found->pw_uid;
 }

@@ -145,29 +145,40 @@ int run(int argc, char** argv, VerbResult& result) {
   }
 }
 
+// What ends a verb, as a line and an exit status. Throws when memory runs out for that.
+int run_and_report(int argc, char** argv, VerbResult& result) {
+  const auto fail = [&result](std::string_view message, std::string_view code, int status) {
+    const int exit_status = result.error_status.value_or(status);
+    print_error(std::string(message), code, exit_status);
+    return exit_status;
+  };
+  try {
+    if (asks_for_json(argc, argv)) say_as_json();
+    return run(argc, argv, result);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const Error& error) {
+    return fail(error.what(), to_string(error.kind()), exit_status_of(error.kind()));
+  } catch (const std::exception& error) {
+    // The library that prints throws when the system takes no more.
+    constexpr ErrorKind kKind = ErrorKind::CannotCreate;
+    if (std::ferror(stdout) != 0) return fail(error.what(), to_string(kKind), exit_status_of(kKind));
+    return fail(error.what(), "internal", exit_status_of(error));
+  }
+}
+
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
   using namespace keysieve;
+  end_program_without_memory("keysieve");
   VerbResult result;
-  if (asks_for_json(argc, argv)) say_as_json();
-  const auto fail = [&result](const std::string& message, std::string_view code, int status) {
-    const int exit_status = result.error_status.value_or(status);
-    print_error(message, code, exit_status);
-    return exit_status;
-  };
   try {
-    return run(argc, argv, result);
-  } catch (const Error& error) {
-    return fail(error.what(), to_string(error.kind()), exit_status_of(error.kind()));
+    return run_and_report(argc, argv, result);
   } catch (const std::exception& error) {
-    // The library that prints throws when the system takes no more.
-    if (std::ferror(stdout) != 0) {
-      constexpr ErrorKind kKind = ErrorKind::CannotCreate;
-      return fail(text_of(error), to_string(kKind), exit_status_of(kKind));
-    }
-    const bool is_lack_of_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-    return fail(text_of(error), is_lack_of_memory ? "no_memory" : "internal", exit_status_of(error));
+    const int exit_status = result.error_status.value_or(exit_status_of(error));
+    print_no_memory(exit_status);
+    return exit_status;
   }
 }

@@ -43,6 +43,13 @@ void print_error(const std::string& message, std::string_view code, int exit_sta
   fmt::print(stderr, "{}: {}\n", coloured("keysieve", Colour::Red, stderr), message);
 }
 
+void print_no_memory(int exit_status) noexcept {
+  const char* format = is_said_as_json
+                           ? "{\"error\":\"not enough memory\",\"code\":\"no_memory\",\"exit_status\":%d}\n"
+                           : "keysieve: not enough memory\n";
+  static_cast<void>(std::fprintf(stderr, format, exit_status));
+}
+
 void print_note(const std::string& note) {
   if (is_said_as_json) return print_line({{"note", note}});
   fmt::print(stderr, "keysieve: {}\n", note);

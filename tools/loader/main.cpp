@@ -39,20 +39,25 @@ int run(const LoaderCommandLine& line) {
   return 0;
 }
 
+// Without memory for it, as a message has.
+int fail(std::string_view message, int exit_status) noexcept {
+  static_cast<void>(
+      std::fprintf(stderr, "keysieved: %.*s\n", static_cast<int>(message.size()), message.data()));
+  return exit_status;
+}
+
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
   using namespace keysieve;
-  const LoaderCommandLine line = parse_command_line(argc, argv);
-  if (line.exit_status) return *line.exit_status;
+  end_program_without_memory("keysieved");
   try {
-    return run(line);
+    const LoaderCommandLine line = parse_command_line(argc, argv);
+    return line.exit_status ? *line.exit_status : run(line);
   } catch (const Error& error) {
-    fmt::print(stderr, "keysieved: {}\n", error.what());
-    return exit_status_of(error.kind());
+    return fail(error.what(), exit_status_of(error.kind()));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "keysieved: {}\n", text_of(error));
-    return exit_status_of(error);
+    return fail(text_of(error), exit_status_of(error));
   }
 }

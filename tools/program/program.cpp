@@ -1,5 +1,9 @@
 #include "tools/program/program.hpp"
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 
 namespace keysieve {
@@ -12,7 +16,27 @@ bool is_lack_of_memory(const std::exception& error) noexcept {
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
 }
 
+const char* program_name = "";
+std::terminate_handler default_handler = std::abort;
+
+[[noreturn]] void end_program() noexcept {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc& error) {
+    static_cast<void>(std::fprintf(stderr, "%s: %s\n", program_name, text_of(error).data()));
+    ::_exit(kExitNoMemory);
+  } catch (...) {
+  }
+  default_handler();
+  std::abort();
+}
+
 }  // namespace
+
+void end_program_without_memory(const char* program) noexcept {
+  program_name = program;
+  default_handler = std::set_terminate(end_program);
+}
 
 int exit_status_of(ErrorKind kind) noexcept {
   switch (kind) {
@@ -54,7 +78,7 @@ int exit_status_of(const std::exception& error) noexcept {
   return is_lack_of_memory(error) ? kExitNoMemory : kExitInternal;
 }
 
-std::string text_of(const std::exception& error) {
+std::string_view text_of(const std::exception& error) noexcept {
   return is_lack_of_memory(error) ? "not enough memory" : error.what();
 }
 

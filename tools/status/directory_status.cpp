@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/publisher/shm/memory_use.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
@@ -16,11 +17,10 @@ DirectoryStatus directory_status(const std::string& directory) {
 std::vector<std::string> sets_in(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code failure;
-  for (std::filesystem::directory_iterator at(directory, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename();
+  for (const std::string& name : names_in(directory, failure)) {
     std::error_code unreadable;
-    if (is_set_name(name) && at->is_directory(unreadable)) names.push_back(name);
+    if (is_set_name(name) && std::filesystem::is_directory(directory + "/" + name, unreadable))
+      names.push_back(name);
   }
   if (failure) throw_read_error("directory " + directory, failure.value());
   std::sort(names.begin(), names.end());

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/printable.hpp"
 
@@ -90,9 +91,7 @@ std::optional<UnixSeconds> start_of(pid_t pid) {
 std::vector<pid_t> process_ids() {
   std::vector<pid_t> found;
   std::error_code failure;
-  for (std::filesystem::directory_iterator at("/proc", failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename();
+  for (const std::string& name : names_in("/proc", failure)) {
     pid_t pid = 0;
     const auto [last, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error == std::errc{} && last == name.data() + name.size()) found.push_back(pid);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/builder/base/folder_names.hpp"
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/clock.hpp"
@@ -38,12 +39,12 @@ constexpr std::string_view kLockFile = ".lock";
 void remove_abandoned_files(const std::string& folder) {
   namespace fs = std::filesystem;
   const auto abandoned_before = fs::file_time_type::clock::now() - kAbandonedAfter;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kTemporaryPrefix)) continue;
-    std::error_code ignored;
-    const auto written_at = entry->last_write_time(ignored);
-    if (!ignored && written_at < abandoned_before) fs::remove(entry->path(), ignored);
+  std::error_code ignored;
+  for (const std::string& name : names_in(folder, ignored)) {
+    if (!name.starts_with(kTemporaryPrefix)) continue;
+    const std::string path = folder + "/" + name;
+    const auto written_at = fs::last_write_time(path, ignored);
+    if (!ignored && written_at < abandoned_before) ::unlink(path.c_str());
   }
 }
 
@@ -147,13 +148,13 @@ class DirStore final : public Store {
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
-    namespace fs = std::filesystem;
     std::vector<std::string> keys;
     std::error_code error;
-    for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
-      if (!entry->is_regular_file(error)) continue;
-      auto key = key_of(entry->path().filename().string());
-      if (key && key->starts_with(prefix)) keys.push_back(std::move(*key));
+    for (const std::string& name : names_in(folder_, error)) {
+      auto key = key_of(name);
+      std::error_code is_gone;
+      if (key && key->starts_with(prefix) && std::filesystem::is_regular_file(folder_ + "/" + name, is_gone))
+        keys.push_back(std::move(*key));
     }
     if (error) throw_store_error(name() + ": cannot read the folder", error.value());
     return keys;

@@ -88,7 +88,9 @@ int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, un
 
 std::shared_ptr<LmdbEnvironment> LmdbEnvironment::shared(const std::string& folder, std::uint64_t map_bytes,
                                                          const std::string& store_name) {
-  static std::mutex mutex;  // also held while one is closed, so that it is not opened again meanwhile
+  // Also held while one is closed, so that it is not opened again meanwhile; by this function itself, if
+  // memory runs out for a shared_ptr.
+  static std::recursive_mutex mutex;
   static std::map<FileIdentity, std::weak_ptr<LmdbEnvironment>> environments;
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) throw_store_error(store_name + ": cannot open", errno);

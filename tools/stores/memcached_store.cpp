@@ -255,7 +255,7 @@ class MemcachedStore final : public Store {
       if (!is_safe()) return;
       try {
         store_.remove_many(std::span(&key_, 1));
-      } catch (const Error&) {  // it expires
+      } catch (const std::exception&) {  // it expires
       }
     }
 

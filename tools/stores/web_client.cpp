@@ -40,6 +40,7 @@ struct Download {
   std::unique_ptr<curl_slist, FreeList> headers;
   std::array<char, CURL_ERROR_SIZE> error{};
   bool is_too_large = false;
+  bool is_without_memory = false;  // for the body
 };
 
 long status_of(const Download& download) {
@@ -48,13 +49,19 @@ long status_of(const Download& download) {
   return status;
 }
 
-std::size_t take_body(const char* bytes, std::size_t /*one*/, std::size_t size, void* to) {
+// No exception may pass through libcurl.
+std::size_t take_body(const char* bytes, std::size_t /*one*/, std::size_t size, void* to) noexcept {
   auto& download = *static_cast<Download*>(to);
   if (status_of(download) != 200) return size;  // an error page
   std::string& body = download.answer->body;
   download.is_too_large = body.size() + size > download.request->max_bytes;
   if (download.is_too_large) return CURL_WRITEFUNC_ERROR;
-  body.append(bytes, size);
+  try {
+    body.append(bytes, size);
+  } catch (const std::bad_alloc&) {
+    download.is_without_memory = true;
+    return CURL_WRITEFUNC_ERROR;
+  }
   return size;
 }
 
@@ -222,6 +229,7 @@ class CurlClient final : public WebClient {
     if (done->is_too_large) {
       throw Error(ErrorKind::Data, subject + ": is above the limit of " + format_bytes(request.max_bytes));
     }
+    if (done->is_without_memory || code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
     if (code != CURLE_OK) {
       const std::string reason = done->error.front() == '\0' ? curl_easy_strerror(code) : done->error.data();
       throw Error(ErrorKind::Unavailable, subject + ": " + reason);

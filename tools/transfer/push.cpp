@@ -86,7 +86,7 @@ class Push {
         put_chunks(progress);
         if (!store_.abilities().durable) read_chunks_back();
         if (const auto moved = move_pointer()) return finish(*moved);
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         withdraw();
         throw;
       }

@@ -7,29 +7,35 @@
 
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {
 
-std::uint64_t visible_bytes(const std::string& directory) {
+// Files may come and go during the count, and some folders belong to another user; what cannot be read is not
+// counted.
+std::uint64_t bytes_below(const std::string& folder, std::error_code& failure) {
   std::uint64_t bytes = 0;
-  std::error_code failure;
-  // Files may come and go during the count, and some folders belong to another user; files that cannot be
-  // read are not counted.
-  constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
-  for (std::filesystem::recursive_directory_iterator at(directory, kOptions, failure), end; at != end;
-       at.increment(failure)) {
+  for (const std::string& name : names_in(folder, failure)) {
+    const std::string path = std::string(folder).append("/").append(name);
     struct stat status {};
-    if (::lstat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-    }
+    if (::lstat(path.c_str(), &status) != 0) continue;
+    std::error_code ignored;
+    if (S_ISREG(status.st_mode)) bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (S_ISDIR(status.st_mode)) bytes += bytes_below(path, ignored);
   }
-  if (failure) throw_read_error("directory " + directory, failure.value());
+  return bytes;
+}
+
+std::uint64_t visible_bytes(const std::string& directory) {
+  std::error_code failure;
+  const std::uint64_t bytes = bytes_below(directory, failure);
+  if (failure && failure != std::errc::permission_denied)
+    throw_read_error("directory " + directory, failure.value());
   return bytes;
 }
 

@@ -23,7 +23,11 @@ std::vector<std::string> names_in(const FileDescriptor& folder, const std::strin
   if (again < 0) throw_read_error(path, errno);
   const auto close_stream = [](DIR* stream) { ::closedir(stream); };
   const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
-  if (stream == nullptr) throw_read_error(path, errno);
+  if (stream == nullptr) {
+    const int error = errno;
+    ::close(again);
+    throw_read_error(path, error);
+  }
   std::vector<std::string> names;
   for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
     const std::string name = entry->d_name;

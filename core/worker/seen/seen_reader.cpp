@@ -90,6 +90,17 @@ std::size_t SeenReader::add_many_if_new(std::span<const KeyHash> hashes, bool* i
 
 void SeenReader::refresh() noexcept {
   try {
+    look();
+  } catch (const std::exception&) {  // out of memory: the next call looks again
+    drop_filters();
+    availability_ = Availability::Missing;
+    reason_ = "out of memory";  // short enough to need none
+    pace_.check_soon();
+  }
+}
+
+void SeenReader::look() {
+  try {
     const bool is_check_due = pace_.is_due();
     if (is_check_due) pace_.plan(std::chrono::steady_clock::now());
     if (!file_ || (is_check_due && !file_->is_at(path_))) open_page();
@@ -97,10 +108,6 @@ void SeenReader::refresh() noexcept {
   } catch (const Error& failure) {
     availability_ =
         failure.kind() == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing;
-    reason_ = failure.what();
-  } catch (const std::exception& failure) {  // out of memory
-    drop_filters();
-    availability_ = Availability::Missing;
     reason_ = failure.what();
   }
 }

@@ -84,6 +84,7 @@ class SeenReader {
     for (const SeenFilter& filter : filters_) filter.prefetch(hash);
   }
   [[nodiscard]] bool is_in_any(KeyHash hash) const noexcept;
+  void look();
   void open_page();
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);

@@ -19,6 +19,7 @@ std::string_view to_string(Availability availability) noexcept {
 }
 
 std::string_view SetReader::reason() const noexcept {
+  if (has_no_memory_) return "out of memory";
   if (availability_ == Availability::Bypassed) {
     if ((bypassed_by_ & kDamagedBit) != 0) return "its bytes have changed since they were published";
     if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
@@ -50,8 +51,9 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
       control_path_(settings_.directory + "/" + set_name_ + "/" + kControlName) {}
 
 // The slow path: runs at the first call, at every check, whenever `current` has changed, and as long as there
-// is something to detach. Only running out of memory leaves no reason to show.
+// is something to detach.
 void SetReader::refresh() noexcept {
+  has_no_memory_ = false;
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
     if (pace_.is_due()) {
@@ -63,10 +65,19 @@ void SetReader::refresh() noexcept {
     follow_current(current_->load(std::memory_order_acquire), now);
     detach_some();
   } catch (const std::exception&) {
-    const std::uint64_t word = current_->load(std::memory_order_acquire);
-    is_behind_ = is_behind(named_by(word));
-    answer_once(word);
+    give_up_once();
   }
+}
+
+// Memory ran out: what is mapped may not be what the path leads to now. The next call looks at everything
+// again.
+void SetReader::give_up_once() noexcept {
+  has_no_memory_ = true;
+  serving_ = nullptr;
+  availability_ = Availability::Missing;
+  expected_word_ = kUnsettled;
+  retry_at_ = {};
+  check_soon();
 }
 
 // Opens the control page that the path leads to now. If there is none any more, the mapped publication goes
@@ -92,6 +103,7 @@ void SetReader::follow_control(SteadyTime now) {
 void SetReader::open_control() {
   const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
   const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+  retired_.reserve(retired_.size() + 1);  // before anything changes: memory may run out
   control_ = ControlFile::open_read_only(folder);
   current_ = &control_->page().current;
   attach_trouble_.reset();

@@ -125,6 +125,7 @@ class SetReader {
   void take(std::unique_ptr<Attachment> attachment);
   void answer_while(std::uint64_t word) noexcept;
   void answer_once(std::uint64_t word) noexcept;
+  void give_up_once() noexcept;
   [[nodiscard]] Availability availability_at(UnixSeconds now) const noexcept;
   void detach_some() noexcept;
   template <typename DoPiece>
@@ -148,6 +149,7 @@ class SetReader {
   std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still partly mapped
   PublicationId refused_;                             // failed validation: not tried again
   bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
+  bool has_no_memory_ = false;     // the last refresh() had not enough
   std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
   std::optional<SteadyTime> mismatch_since_;
   SteadyTime retry_at_{};

@@ -58,6 +58,12 @@ class KeysievedProcess {
   [[nodiscard]] bool is_stopped() const {
     return read_file("/proc/" + std::to_string(pid_) + "/stat").find(") T ") != std::string::npos;
   }
+  // Does not wait; exit_status() tells how.
+  [[nodiscard]] bool has_ended() const {
+    siginfo_t ended{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == pid_;
+  }
   // Waits for its end: the exit status, or minus the signal that ended it.
   int exit_status() {
     int status = 0;

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"
@@ -226,8 +227,8 @@ std::vector<std::string> included_files(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "conf.d";
   std::vector<std::string> files;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".toml") files.push_back(at->path().string());
+  for (const std::filesystem::path name : names_in(folder.string(), error)) {
+    if (name.extension() == ".toml") files.push_back((folder / name).string());
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Error(ErrorKind::Config, fmt::format("{}: {}", folder.string(), error.message()));

@@ -57,8 +57,12 @@ struct HttpServer::Callbacks {
       connections.erase(connection);
       return;
     }
-    const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    connections[connection] = {info->connect_fd, std::chrono::steady_clock::now()};
+    const int descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    try {
+      connections[connection] = {descriptor, std::chrono::steady_clock::now()};
+    } catch (const std::bad_alloc&) {
+      ::shutdown(descriptor, SHUT_RDWR);
+    }
   }
 };
 
@@ -127,7 +131,7 @@ void HttpServer::end_old_connections() {
   }
 }
 
-HttpAnswer HttpServer::answer(const std::string& method, const std::string& path) const noexcept {
+HttpAnswer HttpServer::answer(const std::string& method, const std::string& path) const {
   try {
     if (method == "GET" || method == "HEAD") return answer_(path);
     return {.status = 405, .body = "GET and HEAD are answered here\n", .headers = {{"Allow", "GET, HEAD"}}};

@@ -57,7 +57,7 @@ class HttpServer {
   void run();
   void wait() const;
   void end_old_connections();
-  [[nodiscard]] HttpAnswer answer(const std::string& method, const std::string& path) const noexcept;
+  [[nodiscard]] HttpAnswer answer(const std::string& method, const std::string& path) const;
 
   AnswerPath answer_;
   std::chrono::milliseconds longest_connection_;

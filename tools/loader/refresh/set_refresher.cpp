@@ -35,7 +35,7 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   } catch (const Error& error) {
     end(outcome, error, now);
   } catch (const std::exception& error) {
-    outcome = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, text_of(error));
+    outcome = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, std::string(text_of(error)));
     outcome.exit_status = exit_status_of(error);
   }
   live_.find_out();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/builder/base/folder_names.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
@@ -47,11 +48,8 @@ bool is_unfinished(std::string_view file_name, std::string_view set_name) {
 
 std::vector<std::string> file_names(const std::string& folder) {
   check_private_folder(folder);
-  std::vector<std::string> names;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
-  }
+  std::vector<std::string> names = names_in(folder, error);
   if (error) throw_read_error("cache " + folder, error.value());
   return names;
 }

@@ -127,8 +127,13 @@ void RedisConnection::connect() {
   if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
   const SigpipeBlock block;
-  if (address_.tls != nullptr) begin_tls();
-  sign_in();
+  try {
+    if (address_.tls != nullptr) begin_tls();
+    sign_in();
+  } catch (...) {  // whatever ends it: the user or the database may not be the right one
+    context_.reset();
+    throw;
+  }
 }
 
 // The server sends its session tickets before its first reply. After that reply nothing is readable while

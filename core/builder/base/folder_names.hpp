@@ -1,0 +1,14 @@
+// The names in a folder. std::filesystem's iterators end the program when memory runs out: in libstdc++ 12,
+// what moves them on is noexcept and allocates.
+#pragma once
+
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace keysieve {
+
+// In no order, without "." and "..". `error` says why they cannot be listed, or not all of them.
+std::vector<std::string> names_in(const std::string& folder, std::error_code& error);
+
+}  // namespace keysieve

@@ -1,0 +1,245 @@
+// Memory that runs out at each allocation of a build, of a publish, and of a reader that attaches.
+
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/core/shm/live_layer.hpp"
+#include "tests/faults/published_generations.hpp"
+#include "tests/support/known_absent_sample.hpp"
+#include "tests/support/memory_faults.hpp"
+
+namespace keysieve::test {
+namespace {
+
+// Where the C library runs out of memory, the error says so.
+bool is_rightly_ended(const StarvedEnd& end) {
+  return end.is_done || end.is_out_of_memory || end.message.ends_with("Cannot allocate memory");
+}
+
+class StarvedBuild : public ::testing::TestWithParam<std::string> {
+ protected:
+  // With known-absent keys where the kind can have them, through temporary files, and by two threads.
+  [[nodiscard]] SnapshotBytes built() const {
+    BuildSettings settings{.set_name = "tags", .kind = &filter_kind_named(GetParam()), .as_of = kAsOf};
+    settings.has_known_absent = true;
+    SnapshotBuilder builder(settings, {.threads = 1, .temporary_folder = folder_.path()});
+    for (const std::string& key : keys_) builder.add(key);
+    for (const std::string& key : absent_) {
+      const std::string_view given = key;
+      builder.add_known_absent(0, {&given, 1});
+    }
+    return builder.finish();
+  }
+
+  TemporaryDirectory folder_{parent_in_memory()};
+  std::vector<std::string> keys_ = numbered_keys("key", 300);
+  std::vector<std::string> absent_ = numbered_keys("absent", 100);
+};
+
+std::vector<std::string> names_of_kinds() {
+  std::vector<std::string> names;
+  for (const FilterKind& kind : filter_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, StarvedBuild, ::testing::ValuesIn(names_of_kinds()),
+                         [](const auto& kind) { return kind.param; });
+
+TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        std::optional<SnapshotBytes> snapshot;
+        const auto end = starve(number, lasts, [&] { snapshot.emplace(built()); });
+        if (!end) return false;
+        EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
+        EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+        if (!end->is_done) return true;
+        const SnapshotView view = decode(*snapshot);
+        EXPECT_EQ(view.header().key_count, keys_.size());
+        for (const std::string& key : keys_) EXPECT_TRUE(may_contain(view, key));
+        return true;
+      },
+      {.dense = 60, .stride = 7});
+  report_starved("a build of " + GetParam(), tried);
+}
+
+using StarvedPublish = PublishedGenerations;
+
+TEST_F(StarvedPublish, LeavesTheOldPublicationOrTheNewOne) {
+  publish_generation(1);
+  SetReader worker = reader();
+  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+    const std::uint64_t before = served().value();
+    const auto end = starve(number, lasts, [&] { publish_generation(before + 1); });
+    if (!end) return false;
+    EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
+    EXPECT_EQ(served(), end->is_done ? before + 1 : before);
+    EXPECT_EQ(served_to(worker), end->is_done ? before + 1 : before);
+    publish_generation(before + 2);
+    EXPECT_EQ(served(), before + 2) << "the next publisher does not go on";
+    EXPECT_LE(file_names().size(), 6U);
+    return true;
+  });
+  report_starved("a publish", tried);
+}
+
+TEST_F(StarvedPublish, LeavesNothingInTheWayOfTheFirstPublication) {
+  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+    std::filesystem::remove_all(folder());
+    const auto end = starve(number, lasts, [&] { publish_generation(1); });
+    if (!end) return false;
+    EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
+    EXPECT_EQ(served(), end->is_done ? std::optional<std::uint64_t>(1) : std::nullopt);
+    publish_generation(2);
+    EXPECT_EQ(served(), 2U) << "the next publisher does not go on";
+    return true;
+  });
+  report_starved("a first publish", tried);
+}
+
+class StarvedReader : public PublishedGenerations {
+ protected:
+  // A call of the reader that meets exhausted memory answers maybe, or from a publication that is right for
+  // a process that begins now or, if `may_be_old`, from the one that it had. The next call is as new.
+  void expect_maybe_then_new(const std::string& what, const std::function<void(SetReader&)>& change,
+                             bool may_be_old) {
+    publish_generation(1);
+    const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+      SetReader worker = reader();
+      const std::optional<std::uint64_t> before = attached_by(worker);
+      change(worker);
+      const auto end = starve(number, lasts, [&] { static_cast<void>(worker.follow()); });
+      if (!end) return false;
+      EXPECT_TRUE(end->is_done) << end->message;
+      const Attachment* serving = worker.serving();
+      EXPECT_TRUE(serving == nullptr || generations_.answers_rightly(*serving));
+      if (serving != nullptr && !(may_be_old && serving->live().generation == before)) {
+        EXPECT_EQ(serving->live().generation, served());
+      }
+      EXPECT_EQ(served_to(worker), served()) << worker.reason();
+      return true;
+    });
+    report_starved(what, tried);
+  }
+  virtual std::optional<std::uint64_t> attached_by(SetReader& worker) { return served_to(worker); }
+};
+
+TEST_F(StarvedReader, FollowsTheNextPublication) {
+  std::uint64_t generation = 1;
+  expect_maybe_then_new(
+      "a reader's change to the next publication", [&](SetReader&) { publish_generation(++generation); },
+      true);
+}
+
+TEST_F(StarvedReader, NeverAnswersFromAFolderThatWasReplaced) {
+  std::uint64_t generation = 1;
+  expect_maybe_then_new(
+      "a reader's change to another folder",
+      [&](SetReader& worker) {
+        std::filesystem::remove_all(folder());
+        publish_generation(++generation);
+        worker.check_soon();
+      },
+      false);
+}
+
+TEST_F(StarvedReader, NeverAnswersFromAFolderWhoseSuccessorItCannotUse) {
+  std::uint64_t generation = 1;
+  expect_maybe_then_new(
+      "a reader's look at a folder that it may not use",
+      [&](SetReader& worker) {
+        std::filesystem::remove_all(folder());
+        publish_generation(++generation);
+        change_byte(file("control"), 0);
+        worker.check_soon();
+      },
+      false);
+}
+
+// A copy has the same numbers but other files, and only those get all later keys.
+class StarvedReaderOfACopy : public LiveLayers {
+ protected:
+  StarvedReaderOfACopy() : LiveLayers(parent_in_memory()) {}
+  void replace_by_copy() const {
+    const std::string away = folder() + ".away";
+    std::filesystem::remove_all(away);
+    std::filesystem::rename(folder(), away);
+    std::filesystem::copy(away, folder());
+  }
+};
+
+TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
+  publish_with(empty_layer());
+  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+    SetReader worker = reader();
+    worker.follow();
+    replace_by_copy();
+    const std::string key = "added" + std::to_string(number) + (lasts ? "lasts" : "");
+    publisher().open_layer()->add(hash(key));
+    worker.check_soon();
+    const auto end = starve(number, lasts, [&] { static_cast<void>(worker.follow()); });
+    if (!end) return false;
+    EXPECT_TRUE(worker.serving() == nullptr || worker.serving()->may_contain(hash(key)));
+    EXPECT_TRUE(may_contain(worker, key));
+    EXPECT_NE(worker.follow(), nullptr) << worker.reason();
+    return true;
+  });
+  report_starved("a reader's change to a copy of its folder", tried);
+}
+
+class StarvedNewReader : public StarvedReader {
+ protected:
+  std::optional<std::uint64_t> attached_by(SetReader& /*worker*/) override { return std::nullopt; }
+};
+
+TEST_F(StarvedNewReader, AttachesLater) {
+  expect_maybe_then_new(
+      "a reader's first look", [](SetReader&) {}, false);
+}
+
+class StarvedSeenReader : public SeenSets {
+ protected:
+  // A worker whose call meets exhausted memory is not ready, or knows what was seen. The next call is as new.
+  void expect_unready_then_right(const std::string& what, const std::function<void(SeenReader&)>& change,
+                                 bool is_there) {
+    const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+      SeenReader worker = reader();
+      change(worker);
+      const auto end = starve(number, lasts, [&] { worker.follow(); });
+      if (!end) return false;
+      EXPECT_TRUE(end->is_done) << end->message;
+      EXPECT_TRUE(!worker.is_ready() || worker.may_contain(kSeen));
+      EXPECT_EQ(was_seen(worker, kSeen), is_there) << worker.reason();
+      return true;
+    });
+    report_starved(what, tried);
+  }
+
+  const KeyHash kSeen = numbered_hash(1);
+};
+
+TEST_F(StarvedSeenReader, AttachesLater) {
+  SeenWriter loader = started_writer();
+  SeenReader other = reader();
+  ASSERT_TRUE(is_new(other, kSeen));
+  expect_unready_then_right(
+      "a worker's first look at a seen set", [](SeenReader&) {}, true);
+}
+
+TEST_F(StarvedSeenReader, FollowsTheNextFilter) {
+  std::optional<SeenWriter> loader;
+  expect_unready_then_right(
+      "a worker's change to the next filter of a seen set",
+      [&](SeenReader& worker) {
+        loader.reset();
+        loader.emplace(new_writer({plan()}));
+        ASSERT_TRUE(is_new(worker, kSeen));
+        append(*loader, {plan(kForever, 1)});
+      },
+      true);
+}
+
+TEST_F(StarvedSeenReader, IsMissingWhereThereIsNone) {
+  expect_unready_then_right(
+      "a worker's look where no seen set is", [](SeenReader&) {}, false);
+}
+
+}  // namespace
+}  // namespace keysieve::test

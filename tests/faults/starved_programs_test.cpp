@@ -1,0 +1,266 @@
+// The programs as they are, whose memory runs out at allocations from main() on: exit status 71 or that of an
+// error, a message, and everything as before or done.
+#include <gmock/gmock.h>
+
+#include "tests/support/matchers.hpp"
+#include "tests/support/preloaded_faults.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/tools/loader/http/http_client.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr int kNoMemory = 71;
+// A program makes thousands, most of them for its command line. Those at the end are the verb's own.
+constexpr std::uint64_t kSpread = 8;
+constexpr std::uint64_t kLast = 4;
+
+class StarvedPrograms : public ::testing::Test {
+ protected:
+  [[nodiscard]] ProgramResult run(const std::string& program, std::vector<std::string> arguments) {
+    return run_program(
+        {.program = program, .arguments = std::move(arguments), .environment = faults_.environment()});
+  }
+  [[nodiscard]] ProgramResult keysieve(std::vector<std::string> arguments) {
+    return run(KEYSIEVE_PROGRAM, std::move(arguments));
+  }
+  // The same with enough memory.
+  void succeed(std::vector<std::string> arguments) {
+    const ProgramResult result =
+        run_program({.program = KEYSIEVE_PROGRAM, .arguments = std::move(arguments)});
+    ASSERT_EQ(result.exit_status, 0) << result.errors;
+  }
+
+  // Runs it with memory that runs out at some allocations, alone and with all that follow, spread over all
+  // that it makes. `check` is called after each end; true: it has done what it was asked to;
+  // else it may have, if memory ran out for its report.
+  void starve_program(const std::string& what, const std::function<ProgramResult()>& program,
+                      const std::function<void(bool is_done)>& check) {
+    faults_.begin(0, false);
+    ASSERT_EQ(program().exit_status, 0);
+    const std::uint64_t all = faults_.end();
+    int without_memory = 0;
+    int tried = 0;
+    for (const bool lasts : {false, true}) {
+      for (const std::uint64_t number : numbers(all, lasts)) {
+        SCOPED_TRACE(what + ", allocation " + std::to_string(number) + (lasts ? " and all that follow" : ""));
+        faults_.begin(number, lasts);
+        const ProgramResult result = program();
+        faults_.end();
+        EXPECT_GE(result.exit_status, 0) << "ended by a signal: " << result.errors;
+        EXPECT_NE(result.exit_status, PreloadedFaults::kSanitizer) << result.errors;
+        EXPECT_TRUE(result.exit_status == 0 || !result.errors.empty());
+        const bool says_so = result.errors.find("not enough memory") != std::string::npos;
+        EXPECT_TRUE(says_so || result.exit_status != kNoMemory) << result.errors;
+        without_memory += says_so ? 1 : 0;
+        ++tried;
+        check(result.exit_status == 0);
+        if (HasFailure()) return;
+      }
+    }
+    EXPECT_GT(without_memory, tried / 2);
+    soak_report("memory exhausted in " + what + ": " + std::to_string(tried) + " of " + std::to_string(all) +
+                " allocations, " + std::to_string(without_memory) + " times \"not enough memory\"");
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+
+  TemporaryDirectory directory_{fast_folder()};
+  PreloadedFaults faults_{directory_ / "allocations"};
+
+ private:
+  static std::vector<std::uint64_t> numbers(std::uint64_t all, bool lasts) {
+    std::vector<std::uint64_t> some;
+    for (std::uint64_t i = 0; i < kSpread; ++i)
+      some.push_back(1 + (2 * i + (lasts ? 1 : 0)) * all / (2 * kSpread));
+    for (std::uint64_t i = 0; i < kLast; ++i)
+      some.push_back(all - std::min(all - 1, 2 * i + (lasts ? 1 : 0)));
+    return some;
+  }
+};
+
+class StarvedKeysieve : public StarvedPrograms {
+ protected:
+  StarvedKeysieve() {
+    std::ofstream keys(path("keys"));
+    for (int i = 0; i < 100; ++i) keys << "key" << i << '\n';
+    std::filesystem::create_directory(path("shm"));
+  }
+  void build(const std::string& file) { succeed({"build", "--set", "tags", path("keys"), "-o", path(file)}); }
+  [[nodiscard]] BuildId build_id_in(const std::string& file) const {
+    std::ifstream stream(path(file), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    return SnapshotView::decode(std::as_bytes(std::span(bytes)), file, Check::Everything).header().build_id;
+  }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_.path()),
+                                                  std::filesystem::directory_iterator()));
+  }
+  [[nodiscard]] std::unique_ptr<Store> store() const { return open_store(url_); }
+  [[nodiscard]] std::uint64_t generation() const { return pull(*store(), "tags").record.generation; }
+  [[nodiscard]] std::uint64_t published() const {
+    SetReader reader({.directory = path("shm"), .max_jitter = std::chrono::milliseconds(0)}, "tags");
+    const Attachment* attached = reader.follow();
+    return attached ? attached->id().publication : 0;
+  }
+
+  std::string url_ = "lmdb:" + path("store");
+};
+
+TEST_F(StarvedKeysieve, BuildLeavesTheOldFileOrTheNewOne) {
+  build("tags.ks");
+  BuildId before = build_id_in("tags.ks");
+  const std::size_t files_before = files();
+  starve_program(
+      "keysieve build",
+      [&] {
+        before = build_id_in("tags.ks");
+        return keysieve({"build", "--set", "tags", "--threads", "2", path("keys"), "-o", path("tags.ks")});
+      },
+      [&](bool is_done) {
+        EXPECT_TRUE(build_id_in("tags.ks") != before || !is_done);
+        EXPECT_EQ(files(), files_before);
+      });
+}
+
+TEST_F(StarvedKeysieve, PushLeavesTheOldGenerationOrTheNewOne) {
+  build("tags.ks");
+  succeed({"push", path("tags.ks"), url_});
+  std::uint64_t before = 1;
+  starve_program(
+      "keysieve push",
+      [&] {
+        build("tags.ks");
+        before = generation();
+        return keysieve({"push", path("tags.ks"), url_});
+      },
+      [&](bool is_done) { EXPECT_THAT(generation(), AnyOf(before + 1, is_done ? before + 1 : before)); });
+}
+
+TEST_F(StarvedKeysieve, PublishLeavesTheOldPublicationOrTheNewOne) {
+  build("tags.ks");
+  std::uint64_t before = 0;
+  starve_program(
+      "keysieve publish",
+      [&] {
+        before = published();
+        return keysieve({"publish", "--directory", path("shm"), path("tags.ks")});
+      },
+      [&](bool is_done) { EXPECT_THAT(published(), AnyOf(before + 1, is_done ? before + 1 : before)); });
+}
+
+TEST_F(StarvedKeysieve, PullLeavesTheOldFileOrTheNewOne) {
+  build("tags.ks");
+  succeed({"push", path("tags.ks"), url_});
+  build("pulled.ks");
+  const BuildId pushed = build_id_in("tags.ks");
+  const std::size_t files_before = files();
+  BuildId before{};
+  starve_program(
+      "keysieve pull",
+      [&] {
+        build("pulled.ks");
+        before = build_id_in("pulled.ks");
+        return keysieve({"pull", url_, "tags", "-o", path("pulled.ks")});
+      },
+      [&](bool is_done) {
+        EXPECT_THAT(build_id_in("pulled.ks"), AnyOf(pushed, is_done ? pushed : before));
+        EXPECT_EQ(files(), files_before);
+      });
+}
+
+TEST_F(StarvedKeysieve, WhatOnlyReadsSaysSo) {
+  build("tags.ks");
+  succeed({"push", path("tags.ks"), url_});
+  succeed({"publish", "--directory", path("shm"), path("tags.ks")});
+  const std::vector<std::vector<std::string>> calls{{"query", "--directory", path("shm"), "tags", "key1"},
+                                                    {"status", "--directory", path("shm"), "--json"},
+                                                    {"inspect", path("tags.ks")},
+                                                    {"list", url_}};
+  for (const auto& call : calls)
+    starve_program(
+        "keysieve " + call.front(), [&] { return keysieve(call); }, [](bool) {});
+}
+
+class StarvedKeysieved : public StarvedPrograms {
+ protected:
+  // With a seen set and a status page.
+  StarvedKeysieved() {
+    site_.push("tags", kKeys);
+    site_.configure("[status]\nlisten = \"unix:" + socket_ + "\"\n" + tags_set +
+                    "[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"1h\"\nwindows = 2\n");
+  }
+  ~StarvedKeysieved() override { remove_segments_of(seen_directory(site_.directory()) + "/clicks"); }
+
+  void start() {
+    keysieved_.emplace(std::vector<std::string>{"--config", site_.config_path()}, faults_.environment());
+    ASSERT_TRUE(eventually([&] { return ask(socket_, "/startz").status == 200; }))
+        << keysieved_->standard_error();
+  }
+
+  Site site_;
+  std::string socket_ = site_.root() / "status.sock";
+  std::optional<KeysievedProcess> keysieved_;
+};
+
+TEST_F(StarvedKeysieved, OnceLeavesWhatIsLiveAndIsDoneTheNextTime) {
+  std::uint64_t generation = 1;
+  std::uint64_t before = 0;
+  starve_program(
+      "keysieved --once",
+      [&] {
+        before = site_.live_generation("tags");
+        generation = site_.push("tags", kKeys).generation;
+        return run(KEYSIEVED_PROGRAM, {"--once", "--config", site_.config_path()});
+      },
+      [&](bool is_done) {
+        EXPECT_THAT(site_.live_generation("tags"), AnyOf(generation, is_done ? generation : before));
+        EXPECT_EQ(site_.knows("tags", kKeys), site_.live_generation("tags") != 0);
+      });
+}
+
+// While it runs. Where it ends, it does so with exit status 71, and the next one goes on.
+TEST_F(StarvedKeysieved, GoesOnOrIsFollowedByOneThatDoes) {
+  start();
+  constexpr int kTries = 20;
+  int ended = 0;
+  std::uint64_t number = 1;
+  for (int i = 0; i < kTries && !HasFailure(); ++i, number += 1 + static_cast<std::uint64_t>(i) / 4) {
+    SCOPED_TRACE("allocation " + std::to_string(number));
+    const bool lasts = i % 5 == 4;
+    faults_.begin(number, lasts);
+    const std::uint64_t generation = site_.push("tags", kKeys).generation;
+    site_.add("tags", {100'000 + i, 1});
+    for (const char* page : {"/metrics", "/page.json", "/healthz"}) ask(socket_, page);
+    if (lasts) {  // until it has met it
+      EXPECT_TRUE(eventually([&] { return faults_.made() >= number; }));
+      faults_.end();
+    }
+    const bool goes_on =
+        eventually([&] { return site_.live_generation("tags") == generation || keysieved_->has_ended(); });
+    EXPECT_TRUE(goes_on) << keysieved_->standard_error();
+    if (keysieved_->has_ended()) {
+      EXPECT_EQ(keysieved_->exit_status(), kNoMemory) << keysieved_->standard_error();
+      faults_.end();
+      ++ended;
+      start();
+      EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == generation; }));
+    }
+    faults_.end();
+    EXPECT_TRUE(eventually([&] {
+      return site_.knows("tags", {100'000, i + 1});
+    })) << keysieved_->standard_error();
+    EXPECT_TRUE(eventually([&] { return ask(socket_, "/healthz").status == 200; }))
+        << keysieved_->standard_error();
+  }
+  EXPECT_EQ(keysieved_->stop(), 0) << keysieved_->standard_error();
+  soak_report("memory exhausted in keysieved while it runs: " + std::to_string(kTries) +
+              " allocations, of which " + std::to_string(ended) + " ended it with exit status 71");
+}
+
+}  // namespace
+}  // namespace keysieve::test

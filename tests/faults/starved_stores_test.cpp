@@ -1,0 +1,129 @@
+// Memory that runs out at each allocation of pushes, rollbacks, collections, pulls and adds. Afterwards the
+// same connection to the store goes on.
+#include "tests/support/memory_faults.hpp"
+#include "tests/tools/transfer/shared_store.hpp"
+
+namespace keysieve::test {
+namespace {
+
+// A part of some 100 to 2,000 allocations.
+constexpr Tries kTries{.dense = 40, .stride = 29};
+
+class StarvedStore : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  std::unique_ptr<Store> open() const { return GetParam().open(url_); }
+
+  // Where another database than the first can be chosen, it is.
+  [[nodiscard]] std::string url() const {
+    const std::string empty = GetParam().empty_store(directory_);
+    return empty.starts_with("redis+unix:") ? with_parameter(empty, "db=3") : empty;
+  }
+  void report(const std::string& work, int tried) const {
+    report_starved(work + " (" + GetParam().name + ")", tried);
+  }
+
+  TemporaryDirectory directory_{fast_folder()};
+  std::string url_ = url();
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore, ::testing::Values(kLmdb, kDir), store_kind_name);
+
+BuildId pulled_from(Store& store) {
+  return view_of(pull(store, "tags").snapshot).header().build_id;
+}
+BuildId build_id_of(std::size_t number) {
+  return view_of(numbered_snapshot(number)).header().build_id;
+}
+
+TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
+  std::size_t current = 0;
+  pushing(current)(*open());
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        const BuildId before = pulled_from(*open());
+        const std::size_t next = (current + 1) % 3;
+        std::unique_ptr<Store> store;
+        const auto end = starve(number, lasts, [&] {
+          store = open();
+          pushing(next)(*store);
+        });
+        if (!store) store = open();
+        const BuildId after = pulled_from(*store);
+        EXPECT_TRUE(after == build_id_of(next) || (after == before && !end->is_done));
+        expect_usable(*store, "after the fault");
+        if (!end) return false;
+        EXPECT_NO_THROW(pushing(current = (next + 1) % 3)(*store)) << "the next push does not go on";
+        collecting(kMoreThanADay)(*store);  // what the record lists of interrupted pushes
+        return true;
+      },
+      kTries);
+  const auto store = open();
+  expect_nothing_else_after_a_day(*store, "at the end");
+  report("a push", tried);
+}
+
+TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndACollection) {
+  for (std::size_t number = 0; number < 3; ++number) pushing(number)(*open());
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        std::unique_ptr<Store> store;
+        const auto end = starve(number, lasts, [&] {
+          store = open();
+          rolling_back()(*store);
+          collecting(kMoreThanADay)(*store);
+        });
+        if (!store) store = open();
+        expect_usable(*store, "after the fault");
+        pushing(number % 3)(*store);
+        collecting(kMoreThanADay)(*store);
+        return end.has_value();
+      },
+      kTries);
+  expect_nothing_else_after_a_day(*open(), "at the end");
+  report("a rollback and a collection", tried);
+}
+
+TEST_P(StarvedStore, GivesTheWholeSnapshotOrNothing) {
+  pushing(0)(*open());
+  std::unique_ptr<Store> store = open();
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        std::optional<Pulled> got;
+        const auto end = starve(number, lasts, [&] { got.emplace(pull(*store, "tags")); });
+        EXPECT_TRUE(!got || are_same(got->snapshot, numbered_snapshot(0)));
+        EXPECT_EQ(pulled_from(*store), build_id_of(0)) << "the connection does not go on";
+        return end.has_value();
+      },
+      kTries);
+  report("a pull", tried);
+}
+
+TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
+  if (!open()->abilities().log) GTEST_SKIP() << "has no logs";
+  const std::string log = "keysieve:tags:adds";
+  std::unique_ptr<Store> store = open();
+  int tried = 0;
+  tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        const std::string key = "key" + std::to_string(number) + (lasts ? "lasts" : "");
+        const LogPosition before = store->end_of(log);
+        std::vector<LogEntry> read;
+        const auto end = starve(number, lasts, [&] {
+          store->append(log, {&key, 1});
+          read = store->read_after(log, before, 10);
+        });
+        const std::vector<LogEntry> found = store->read_after(log, before, 10);
+        EXPECT_EQ(read.size(), !end || end->is_done ? 1U : 0U);
+        EXPECT_LE(found.size(), 1U);
+        for (const LogEntry& entry : found) EXPECT_EQ(entry.key, key);
+        EXPECT_TRUE(read.empty() || found.size() == 1);
+        store->append(log, {&key, 1});
+        EXPECT_EQ(store->read_after(log, before, 10).size(), found.size() + 1) << "the log does not go on";
+        return end.has_value();
+      },
+      kTries);
+  report("an add and a look at the log", tried);
+}
+
+}  // namespace
+}  // namespace keysieve::test
