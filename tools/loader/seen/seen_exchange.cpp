@@ -274,16 +274,16 @@ bool SeenExchange::has_lost_own(Store& store, const SeenLogState& state, const M
 }
 
 // A store that has lost what was sent, after a failover for example, gets all again.
-std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const MovingMoment& moment) {
   begin_log(store, writer);
   SeenLogState& state = writer.page().log;
   const std::uint64_t sent_before = state.sent;
-  if (has_lost_own(store, state, now)) state.read_again();
+  if (has_lost_own(store, state, moment.now())) state.read_again();
   std::uint64_t taken = 0;
   Refused refused;
   const auto take_one = [&](const SeenLogEntry& entry, const LogPosition& at) {
     if (entry.sender == state.sender) state.own_at = at;
-    taken += take(entry, writer, now);
+    taken += take(entry, writer, moment.now());
   };
   if (!read(store, state.read_to, refused, take_one)) return taken;
   state.takes_own = 0;

@@ -1,4 +1,6 @@
 // Stores that lose or damage what hosts have sent, fail, or are away.
+#include <thread>
+
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
@@ -143,6 +145,19 @@ TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
   host.reboot_and_start();
   host.look(kNoon + 12 * kMinute);
   EXPECT_EQ(host.add_many(0, 200), 0U);
+}
+
+// A save takes a twentieth of a processor's time at most, but waiting takes none of it.
+TEST(SeenSetWithASlowStore, IsSavedAsOftenAsWithAFastOne) {
+  TemporaryDirectory folder;
+  SeenHost host(clicks_config(), kLmdb.empty_store(folder));
+  host.look(kNoon);
+  host.tap.before_read = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  host.look(kNoon);
+  host.add(1);
+  const std::uint64_t saved = host.tap.entries_appended;
+  host.keeper().look(std::chrono::steady_clock::now() + std::chrono::seconds(1), {kNoon + 1, kHour});
+  EXPECT_GT(host.tap.entries_appended, saved);
 }
 
 // As a failover to a server that is behind, or empty.
