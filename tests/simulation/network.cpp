@@ -99,9 +99,10 @@ class RemoteStore : public Store {
     check_logged(log, keys);
     LogPosition last{};
     for (const std::string& key : keys) {
-      last = call("append " + key, true, [log, key](Server& server) {
-        return server.append(log, {&key, 1});
-      });
+      last = call("append " + (key.size() < kMostShown ? key : fmt::format("{} bytes", key.size())), true,
+                  [log, key](Server& server) {
+                    return server.append(log, {&key, 1});
+                  });
     }
     return keys.empty() ? end_of(log) : last;
   }
@@ -139,6 +140,8 @@ class RemoteStore : public Store {
   std::invoke_result_t<Effect, Server&> call(const std::string& what, bool is_write, const Effect& effect) {
     return network_.call(server_number_, what, is_write, effect);
   }
+
+  static constexpr std::size_t kMostShown = 16;
 
   Network& network_;
   unsigned server_number_;

@@ -3,6 +3,8 @@
 #include <charconv>
 
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/chunk.hpp"
+#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {
@@ -63,11 +65,21 @@ std::string Promises::name_of(const std::optional<BuildId>& id) const {
 }
 
 void Promises::has_written() {
-  const auto& [records, logs] = network_.server().contents;
+  has_written_log();
+  has_written_pointer();
+  check_chunks();
+}
+
+void Promises::has_written_log() {
+  const auto& logs = network_.server().contents.logs;
   if (const auto log = logs.find(log_); log != logs.end() && !log->second.entries.empty()) {
     const auto& [position, text] = *log->second.entries.rbegin();
     if (text) logged_[key_of(*text)] = position;
   }
+}
+
+void Promises::has_written_pointer() {
+  const auto& records = network_.server().contents.records;
   const std::string key = pointer_key(network_.server(), kSimulatedSet);
   const auto record = records.find(key);
   if (record == records.end() || record->second == pointer_text_) return;
@@ -78,6 +90,18 @@ void Promises::has_written() {
   forgotten_ = std::max(forgotten_, std::min(pointer_->current->adds_from, pointer_->adds_trimmed_to));
   story_.tell(fmt::format("{} is current", name_of(pointer_->current->build_id)));
   for (auto& [host, promised] : hosts_) promised.possible.insert(pointer_->current->build_id);
+}
+
+// What is current or kept is whole.
+void Promises::check_chunks() const {
+  if (!pointer_) return;
+  for (const SnapshotRecord& kept : kept_generations(*pointer_)) {
+    for (std::uint32_t number = 0; number < kept.chunk_count; ++number) {
+      const std::string key = chunk_key(network_.server().prefix(), kSimulatedSet, kept.push_id, number);
+      if (!network_.server().contents.records.contains(key))
+        throw Broken{fmt::format("the store keeps {} without chunk {}", name_of(kept.build_id), number)};
+    }
+  }
 }
 
 void Promises::has_read_log(const Machine& reader, std::span<const LogEntry> entries) {

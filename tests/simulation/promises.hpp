@@ -98,6 +98,9 @@ class Promises {
   };
 
   void has_written();
+  void has_written_log();
+  void has_written_pointer();
+  void check_chunks() const;
   void has_read_log(const Machine& reader, std::span<const LogEntry> entries);
   [[nodiscard]] bool counts(int key, const LogPosition& position) const;
   void check_live(SimulatedHost& host, Host& promised, const std::optional<BuildId>& live);

@@ -4,10 +4,12 @@ namespace keysieve::test {
 namespace {
 
 constexpr SimulatedMs kSeenStormLasts = 2 * kHour;
-constexpr SimulatedMs kSeenCalmLasts = 5 * kMinute;
+constexpr SimulatedMs kSeenCalmLasts = 10 * kMinute;  // longer than the longest backoff
+constexpr SimulatedMs kLearningTakes = kMinute;
 constexpr std::uint64_t kSeenKeys = 400;
 // Two windows of ten minutes: a key stays for the one after its own.
 constexpr SimulatedMs kWindow = 10 * kMinute;
+constexpr SimulatedMs kClocksRound = 2 * kSecond;  // windows begin and end in whole seconds
 
 SeenConfig clicks(const std::string& host) {
   SeenConfig config;
@@ -134,6 +136,7 @@ void SeenSimulation::keep(Host& host) {
       if (scheduler_.is_ending()) throw;
       if (std::exchange(host.reboots, false)) {
         host.seen.reboot();
+        host.is_astray = host.seen.machine.clock_is_off != 0;
         for (const std::uint64_t key : std::exchange(host.unsaved, {})) host.since.erase(key);
       }
       story_.tell("starts again");
@@ -146,17 +149,19 @@ void SeenSimulation::look(Host& host) {
   const bool has_saved = host.seen.look();
   story_.tell(has_saved ? "has saved" : host.seen.report().reason);
   if (!has_saved) return;
+  if (host.seen.machine.clock_is_off == 0) host.is_astray = false;
   for (const std::uint64_t key : before) host.unsaved.erase(key);
 }
 
 void SeenSimulation::add_keys(Host& host) {
-  while (!is_calm_) {
+  while (time_.now < kSeenStormLasts + kSeenCalmLasts - kLearningTakes) {
     scheduler_.sleep(draw_time(0, 20 * kSecond));
     for (int i = 0; i < 10; ++i) add(host, draw(kSeenKeys));
   }
 }
 
 void SeenSimulation::add(Host& host, std::uint64_t key) {
+  if (host.is_astray) return;
   const bool is_new = host.seen.add_if_new(key);
   if (is_known(host, key)) {
     ++seen_;
@@ -172,7 +177,7 @@ void SeenSimulation::add(Host& host, std::uint64_t key) {
 
 bool SeenSimulation::is_known(const Host& host, std::uint64_t key) const {
   const auto found = host.since.find(key);
-  return found != host.since.end() && time_.now < found->second + kWindow;
+  return found != host.since.end() && time_.now < found->second + kWindow - kClocksRound;
 }
 
 void SeenSimulation::make_trouble() {

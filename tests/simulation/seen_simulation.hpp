@@ -73,6 +73,9 @@ class SeenSimulation {
     std::set<std::uint64_t> unsaved{};
     Actor* keeper = nullptr;
     bool reboots = false;
+    // Was booted with a wrong clock, by which what it restores may be over. Until the clock is right it
+    // promises nothing.
+    bool is_astray = false;
   };
 
   void keep(Host& host);

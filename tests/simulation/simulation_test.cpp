@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "tests/simulation/seen_simulation.hpp"
@@ -39,13 +40,15 @@ void run_seeds(const Add& add) {
   std::uint64_t steps = 0;
   SimulatedMs simulated = 0;
   for (; may_try(seeds); ++seeds) {
-    AnySimulation simulation(first + seeds);
-    const std::string broken = simulation.run();
-    ASSERT_EQ(broken, "") << simulation.story().text() << "KEYSIEVE_SEED=" << first + seeds << " after "
-                          << taken() << " s";
-    steps += simulation.steps();
-    simulated += simulation.lasted();
-    add(simulation);
+    const auto simulation = std::make_unique<AnySimulation>(first + seeds);
+    const std::string broken = simulation->run();
+    if (!broken.empty()) {
+      FAIL() << simulation->story().text() << broken << "\nKEYSIEVE_SEED=" << first + seeds << ", after "
+             << simulated / kHour << " simulated hours";
+    }
+    steps += simulation->steps();
+    simulated += simulation->lasted();
+    add(*simulation);
   }
   const double hours = static_cast<double>(simulated) / static_cast<double>(kHour);
   fmt::print("{} seeds, {:.0f} simulated hours, {} steps in {:.0f} s: {:.0f} hours per hour\n", seeds, hours,
