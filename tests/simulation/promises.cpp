@@ -17,6 +17,10 @@ int key_of(std::string_view text) {
   return key;
 }
 
+constexpr std::size_t bit(int key) {
+  return static_cast<std::size_t>(key);
+}
+
 }  // namespace
 
 Promises::Promises(SimulatedTime& time, Network& network, Story& story)
@@ -42,7 +46,7 @@ void Promises::end_add(int key, bool is_committed) {
   counts_from_.erase(key);
   given_up_.insert(key);
   for (auto& [host, promised] : hosts_) {
-    promised.received.erase(key);
+    promised.received.reset(bit(key));
     promised.in_log.erase(key);
     promised.delivered.erase(key);
   }
@@ -130,12 +134,13 @@ bool Promises::fail_over() {
   has_written();
   if (pointer_text_ == lost) return true;
   for (auto& [host, promised] : hosts_) {
-    std::erase_if(promised.received, [&, &its = promised](int key) {
+    for (int key = 0; key < kSimulatedKeys; ++key) {
       const auto logged = logged_.find(key);
-      if (logged != logged_.end() && counts(key, logged->second)) return false;
-      const auto delivered = its.delivered.find(key);
-      return delivered == its.delivered.end() || delivered->second <= forgotten_;
-    });
+      if (logged != logged_.end() && counts(key, logged->second)) continue;
+      const auto delivered = promised.delivered.find(key);
+      if (delivered == promised.delivered.end() || delivered->second <= forgotten_)
+        promised.received.reset(bit(key));
+    }
   }
   return true;
 }
@@ -159,15 +164,15 @@ void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
   if (!promised.possible.contains(outcome.live->build_id)) fail(host, "calls current what the store did not");
   promised.must_be_live = true;
   promised.saved = outcome.live->build_id;
-  if (promised.server_number == network_.server_number())
-    promised.received.insert(promised.in_log.begin(), promised.in_log.end());
+  if (promised.server_number != network_.server_number()) return;
+  for (const int key : promised.in_log) promised.received.set(bit(key));
 }
 
 void Promises::has_rebooted(SimulatedHost& host, bool with_disk) {
   Host& promised = hosts_.at(&host);
   promised.must_be_live = false;
   if (!with_disk) return;
-  promised.received.clear();
+  promised.received.reset();
   promised.delivered.clear();
   promised.saved.reset();
   promised.live.reset();
@@ -213,16 +218,16 @@ void Promises::check_live(SimulatedHost& host, Host& promised, const std::option
 void Promises::check_answers(const SimulatedHost& host, Host& promised, Process process,
                              const Attachment& attached) {
   const Build& build = builds_.at(attached.snapshot().header().build_id);
-  const KeyHasher hasher = attached.snapshot().hasher();
   for (int key = 0; key < kSimulatedKeys; ++key) {
-    const KeyHash hash = hasher(key_text(key));
+    const KeyHash hash = build.hashes.at(bit(key));
     const bool maybe = attached.may_contain(hash);
-    const bool is_known = build.keys.contains(key) || promised.received.contains(key);
+    const bool is_built = build.keys[bit(key)];
+    const bool is_known = is_built || promised.received[bit(key)];
     ++answers.lookups;
     if (is_known && !maybe) {
       fail(host, fmt::format("calls {} absent, in build {}{}{}", key_text(key), build.number,
                              process == Process::Late ? ", late" : "",
-                             build.keys.contains(key) ? ", which has it" : ", and has received it"));
+                             is_built ? ", which has it" : ", and has received it"));
     }
     if (!is_known) ++(maybe ? answers.unknown_and_maybe : answers.unknown_and_absent);
     // What a lookup has seen stays, if it was not an add that was given up.
@@ -230,12 +235,12 @@ void Promises::check_answers(const SimulatedHost& host, Host& promised, Process 
         attached.layer().may_contain(hash)) {
       const auto delivered = promised.delivered.find(key);
       if (delivered != promised.delivered.end() && counts(key, delivered->second))
-        promised.received.insert(key);
+        promised.received.set(bit(key));
     }
     if (!build.is_map || !is_known) continue;
     const MapAnswer found = attached.find(hash);
     if (found == kUnknown) continue;
-    if (!build.keys.contains(key) || found != value_in(build.number, key))
+    if (!is_built || found != value_in(build.number, key))
       fail(host, fmt::format("has a value for {} that is not of build {}", key_text(key), build.number));
     ++answers.values;
   }

@@ -5,6 +5,8 @@
 // - by something, once anything was live, also right after a reboot.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,11 +33,14 @@ inline std::uint64_t value_in(int build, int key) {
   return static_cast<std::uint64_t>(build) * kSimulatedKeys + static_cast<unsigned>(key);
 }
 
+using KeyBits = std::bitset<kSimulatedKeys>;
+
 struct Build {
   int number;
-  Keys keys;
+  KeyBits keys;
   bool is_map;
   SnapshotBytes snapshot;
+  std::array<KeyHash, kSimulatedKeys> hashes;
 };
 
 class Promises {
@@ -82,7 +87,7 @@ class Promises {
 
  private:
   struct Host {
-    Keys received{};
+    KeyBits received{};
     std::map<int, LogPosition> delivered{};  // last
     std::optional<BuildId> live{};
     std::optional<BuildId> saved{};  // surely in the cache

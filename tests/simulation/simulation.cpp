@@ -89,10 +89,11 @@ void Simulation::start_actors() {
   start("fate", fate_, &Simulation::make_trouble);
 }
 
-// The loader of a host, as often as it is killed and started again.
+// The loader of a host, as often as it is killed and started again, sometimes much later.
 void Simulation::load(SimulatedHost& host) {
-  for (;;) {
+  for (SimulatedMs rest = 0;; rest = draw(3) == 0 ? draw_time(0, 20 * kMinute) : 0) {
     try {
+      scheduler_.sleep(rest);
       host.start_loader();
       promises_.has_started(host);
       follow(host);
@@ -104,7 +105,7 @@ void Simulation::load(SimulatedHost& host) {
         promises_.has_rebooted(host, reboot->second);
         reboots_.erase(reboot);
       }
-      story_.tell("starts again");
+      story_.tell("is killed");
     }
   }
 }
@@ -180,12 +181,12 @@ Build Simulation::build_from_source(Store& store) {
   const Keys keys = promises_.source();
   const bool is_map = number % 3 == 2;
   settings.seed = {1 + static_cast<std::uint64_t>(number)};
+  const KeyHasher hasher(settings.seed);
   settings.has_known_absent = number % 2 == 1;
   MapValues values(1);
   if (is_map) {
     settings.kind = find_filter_kind("ribbon");
     settings.map.values = &values;
-    const KeyHasher hasher(settings.seed);
     for (const int key : keys) values.add(0, hasher(key_text(key)), value_in(number, key));
     if (values.finish_values()) throw Broken{"a key with two values"};
   }
@@ -196,7 +197,12 @@ Build Simulation::build_from_source(Store& store) {
     const std::string_view view = text;
     builder.add_known_absent(0, {&view, 1});
   }
-  return {number, keys, is_map, builder.finish()};
+  Build build{number, {}, is_map, builder.finish(), {}};
+  for (const int key : keys) build.keys.set(static_cast<std::size_t>(key));
+  for (int key = 0; key < kSimulatedKeys; ++key) {
+    build.hashes.at(static_cast<std::size_t>(key)) = hasher(key_text(key));
+  }
+  return build;
 }
 
 void Simulation::operate() {
