@@ -45,6 +45,8 @@ void Simulation::draw_weather() {
               .clock_jumps = draw_rate(5),
               .failovers = draw_rate(3),
               .restarts_of_workers = draw_rate(3)};
+  // What is added seldom is in a build before the next add comes, so that layers are empty.
+  adds_come_within_ = draw(3) == 0 ? 40 * kMinute : 2 * kMinute;
   // Within what clocks may differ.
   network_.server_machine.clock_is_off = draw_time(-2 * kMinute, 2 * kMinute);
   builder_.clock_is_off = draw_time(-2 * kMinute, 2 * kMinute);
@@ -120,7 +122,7 @@ void Simulation::follow(SimulatedHost& host) {
 
 void Simulation::add_keys() {
   while (!is_calm_) {
-    scheduler_.sleep(draw_time(1, 2 * kMinute));
+    scheduler_.sleep(draw_time(1, adds_come_within_));
     add(static_cast<int>(draw(kSimulatedKeys)));
   }
 }

@@ -76,6 +76,7 @@ class Simulation {
   Story story_{time_, scheduler_};
   Network network_;
   Promises promises_;
+  SimulatedMs adds_come_within_ = 0;
   bool is_calm_ = false;
 };
 
