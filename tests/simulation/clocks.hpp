@@ -29,9 +29,9 @@ class SimulatedTime {
   SimulatedTime& operator=(const SimulatedTime&) = delete;
 
   SimulatedMs now = 0;
-  // Whose clocks are read; never nullptr.
+  // The one whose clocks are read; never nullptr.
   const Machine* machine;
-  // Of all bytes that are called random.
+  // Makes all bytes that are called random.
   std::mt19937_64 random;
 };
 

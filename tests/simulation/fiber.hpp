@@ -22,7 +22,7 @@ class Fiber {
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
 
  private:
-  // What the C++ runtime knows of exceptions on a stack: each has its own.
+  // The C++ runtime's view of the exceptions on a stack. Each stack needs its own.
   struct Exceptions {
     void* caught = nullptr;
     unsigned uncaught = 0;

@@ -11,9 +11,10 @@
 
 namespace keysieve::test {
 
-// How bad it is, drawn once for each simulation: bad in every way at once hides what one way alone shows.
+// How much goes wrong on the way. It is drawn once for each simulation, because faults of all kinds at once
+// hide what one kind alone would show.
 struct Weather {
-  // Of a thousand calls.
+  // So many of a thousand calls.
   unsigned lost_calls = 0;
   unsigned lost_answers = 0;
   unsigned late_calls = 0;
@@ -26,7 +27,7 @@ class Network {
           const std::string& store_name)
       : time_(time), scheduler_(scheduler), random_(random), story_(story), server_(store_name) {}
 
-  // What the calling actor has of the store. Connecting is a call, too.
+  // Connects the calling actor. That is a call, too.
   std::unique_ptr<Store> connect();
 
   void cut_off(const Machine& machine) { cut_.insert(&machine); }
@@ -51,8 +52,8 @@ class Network {
  private:
   friend class RemoteStore;
 
-  // Has the server do it, after the way there and before the way back. What may be late is called after the
-  // caller has gone, so it must own all it needs.
+  // Has the server do it, after the way there and before the way back. `effect` may run after the caller
+  // has gone, so it must own all it needs.
   template <typename Effect>
   auto call(unsigned server_number, const std::string& what, bool is_write, const Effect& effect);
   template <typename Effect>

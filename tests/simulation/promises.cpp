@@ -52,7 +52,7 @@ void Promises::end_add(int key, bool is_committed) {
   }
 }
 
-// Of an entry of a key: its transaction is not over, or was committed.
+// Whether an entry of the log is a promise: its transaction is not over, or was committed.
 bool Promises::counts(int key, const LogPosition& position) const {
   const auto from = counts_from_.find(key);
   return from != counts_from_.end() && position > from->second;
@@ -122,8 +122,8 @@ void Promises::replicate() {
   replica_ = Replica{network_.server().contents, logged_};
 }
 
-// What only a snapshot that is lost held may be absent after a rollback to one before it: the filters of a
-// host cannot be asked for their keys, and the log has lost them.
+// A key that was only in a lost snapshot may be absent after a rollback to one before it. A host cannot list
+// the keys of its filters, and the log has lost them.
 bool Promises::fail_over() {
   if (!replica_) return false;
   const std::string lost = pointer_text_;
@@ -230,7 +230,7 @@ void Promises::check_answers(const SimulatedHost& host, Host& promised, Process 
                              is_built ? ", which has it" : ", and has received it"));
     }
     if (!is_known) ++(maybe ? answers.unknown_and_maybe : answers.unknown_and_absent);
-    // What a lookup has seen stays, if it was not an add that was given up.
+    // A lookup has seen it, so it stays, unless its add was given up.
     if (!is_known && !given_up_.contains(key) && attached.layer().keys() != 0 &&
         attached.layer().may_contain(hash)) {
       const auto delivered = promised.delivered.find(key);

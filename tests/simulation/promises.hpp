@@ -1,8 +1,8 @@
-// What each host of a simulation must answer, by an exact model of source, builds and adds:
-// - maybe for each key of the build that answers, and for each added key that the host has received;
-// - no value but that of the build;
-// - by what the store called current since the last look began, or by what answered before;
-// - by something, once anything was live, also right after a reboot.
+// An exact model of source, builds and adds, which says what each host of a simulation must answer:
+// - Keys of the build that answers are maybe, and so is each added key that the host has received.
+// - A key has no value but that of the build.
+// - The build that answers was current in the store since the last look began, or answered before.
+// - Once anything was live, something is, also right after a reboot.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline std::string key_text(int key) {
   return "key-" + std::to_string(key);
 }
 
-// Of a map's keys; no two builds give a key the same.
+// The value of a map's key. No two builds give a key the same.
 inline std::uint64_t value_in(int build, int key) {
   return static_cast<std::uint64_t>(build) * kSimulatedKeys + static_cast<unsigned>(key);
 }

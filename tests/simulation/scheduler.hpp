@@ -14,8 +14,8 @@
 
 namespace keysieve::test {
 
-// Thrown where an actor sleeps that was killed. It is no std::exception, so that only those who kill catch
-// it: what is unwound has nothing left to do but to close descriptors, as the kernel does.
+// Thrown where a killed actor sleeps. It is no std::exception, so that the product's code does not catch it.
+// Unwinding then only closes descriptors, as the kernel does for a killed process.
 struct Killed {};
 
 struct Actor {
@@ -49,7 +49,7 @@ class Scheduler {
 
   // Runs what is due until then, and calls `after_step` whenever an actor has stopped.
   void run_until(SimulatedMs end, const std::function<void(const Actor&)>& after_step);
-  // Who survives being killed must end now.
+  // An actor that goes on after being killed must end now.
   [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
   [[nodiscard]] const Actor* running() const noexcept { return running_; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }

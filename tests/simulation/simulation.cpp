@@ -34,10 +34,10 @@ Simulation::Simulation(std::uint64_t seed)
 }
 
 void Simulation::draw_weather() {
-  network_.weather = {.lost_calls = draw_rate(50),
-                      .lost_answers = draw_rate(50),
-                      .late_calls = draw_rate(50),
-                      .slow_calls = draw_rate(50)};
+  network_.weather = {.lost_calls = draw_rate(100),
+                      .lost_answers = draw_rate(200),
+                      .late_calls = draw_rate(100),
+                      .slow_calls = draw_rate(300)};
   trouble_ = {.cuts = draw_rate(10),
               .kills = draw_rate(10),
               .reboots = draw_rate(5),
