@@ -34,7 +34,7 @@ class Fiber {
   static constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
   std::function<void()> work_;
-  std::unique_ptr<char[]> stack_;  // NOLINT(modernize-avoid-c-arrays): left uninitialised
+  std::unique_ptr<char[]> stack_;  // left uninitialised
   ucontext_t own_{};
   ucontext_t resumer_{};
   Exceptions exceptions_;
