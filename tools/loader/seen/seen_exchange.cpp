@@ -362,8 +362,10 @@ std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter
 
 // By position, which is the time of the store: what was appended so long ago has expired. Entries
 // that seem so old by a wrong clock must be there when the clock is right again. So the log is trimmed only
-// when it has been so old for as long once more, by the clock that cannot be set.
-void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& now) {
+// when it has been so old for as long once more, by the clock that cannot be set. By a clock that is ahead,
+// entries that are yet to come would be old: those count that are there.
+void SeenExchange::trim(Store& store, const SeenWriter& writer, const MovingMoment& moment) {
+  const Moment now = moment.now();
   std::int64_t span = config_.window.count() * config_.windows;
   for (const OpenFilter& filter : writer.filters()) {
     const SeenWindow& window = filter.plan.window;
@@ -374,8 +376,8 @@ void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& no
   const LogPosition up_to = log_position(expired * 1000, 0);
   SeenLogState& state = writer.page().log;
   if (state.trim_to == LogPosition{}) {
-    state.trim_to = up_to;
-    state.trim_since = now.boot;
+    state.trim_to = std::min(up_to, store.end_of(log_));
+    state.trim_since = moment.now().boot;
   }
   if (now.boot - state.trim_since < span) return;
   if (state.trim_to <= up_to) store.trim(log_, state.trim_to);

@@ -39,7 +39,7 @@ class SeenExchange {
   // Incompatible if some of it cannot be taken over.
   std::uint64_t receive(Store& store, SeenWriter& writer, const MovingMoment& moment);
   // Removes entries from the log that have expired, by both clocks.
-  void trim(Store& store, const SeenWriter& writer, const Moment& now);
+  void trim(Store& store, const SeenWriter& writer, const MovingMoment& moment);
 
   // Empty before the first use of the store.
   [[nodiscard]] const std::string& log() const noexcept { return log_; }

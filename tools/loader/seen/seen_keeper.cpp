@@ -298,7 +298,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
       if (!sends) return true;
       report_.keys_saved += exchange_.send(store, *writer_, now);
       report_.saved_at = now.unix;
-      exchange_.trim(store, *writer_, now);
+      exchange_.trim(store, *writer_, moment);
       return true;
     });
   } catch (const Error& error) {  // another server may answer next, with less than it should have

@@ -160,6 +160,23 @@ TEST(SeenSetWithASlowStore, IsSavedAsOftenAsWithAFastOne) {
   EXPECT_GT(host.tap.entries_appended, saved);
 }
 
+TEST(SeenSetWithAClockThatIsAhead, TrimsNothingThatWasSavedSinceItLooked) {
+  TemporaryDirectory folder;
+  const std::string url = kLmdb.empty_store(folder);
+  SeenHost host(clicks_config(), url);
+  const UnixSeconds ahead = unix_now() + kHour;
+  host.look(ahead);
+  for (std::uint64_t key = 1; key <= 2; ++key) {
+    host.add(key);
+    host.look(ahead + static_cast<UnixSeconds>(key));
+  }
+  const auto saved = open_store(url)->read_after(kSeenLog, LogPosition{}, 10);
+  ASSERT_EQ(saved.size(), 2U);
+  host.look(ahead + 25 * kMinute);
+  ASSERT_FALSE(host.tap.trimmed.empty());
+  EXPECT_LT(host.tap.trimmed.back(), saved.back().position);
+}
+
 // As a failover to a server that is behind, or empty.
 TEST(SeenSetWithoutItsStore, IsSavedAgainWhenTheStoreHasLostTheLogOrItsEnd) {
   RedisServer redis;
