@@ -29,11 +29,12 @@ auto Network::have_done(bool is_write, const Effect& effect) {
 }
 
 template <typename Effect>
-auto Network::call(unsigned server_number, const std::string& what, bool is_write, const Effect& effect) {
+auto Network::call(unsigned server_number, const std::string& what, Access access, const Effect& effect) {
+  const bool is_write = access != Access::Read;
   travel();
   check_way(server_number, what);
   if (chance(weather.lost_calls)) give_up(what, "the call is lost");
-  if (is_write && chance(weather.late_calls)) {
+  if (access == Access::Write && chance(weather.late_calls)) {
     const auto delay = static_cast<SimulatedMs>(random_() % (10 * kMinute));
     scheduler_.start(scheduler_.running()->name + "'s late call", server_machine,
                      [this, server_number, what, effect, delay] {
@@ -59,11 +60,11 @@ class RemoteStore : public Store {
       : Store(network.server().name(), network.server().prefix()),
         network_(network),
         server_number_(network.server_number()) {
-    network_.call(server_number_, "connect", false, [](Server&) { return true; });
+    network_.call(server_number_, "connect", Network::Access::Read, [](Server&) { return true; });
   }
 
   std::optional<std::string> get(const std::string& key) override {
-    return call("get", false, [key](Server& server) { return server.get(key); });
+    return call("get", Network::Access::Read, [key](Server& server) { return server.get(key); });
   }
   // Consistent per key, not across keys.
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
@@ -74,33 +75,34 @@ class RemoteStore : public Store {
   // Any part may be there after an exception.
   void put_many(std::span<const Record> records) override {
     for (const Record& record : records) {
-      call("put", true, [record](Server& server) {
+      call("put", Network::Access::Write, [record](Server& server) {
         server.put_many({&record, 1});
         return true;
       });
     }
   }
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    return call("compare and set", true,
+    return call("compare and set", Network::Access::CompareAndSet,
                 [record, expected](Server& server) { return server.compare_and_set(record, expected); });
   }
   void remove_many(std::span<const std::string> keys) override {
     for (const std::string& key : keys) {
-      call("remove", true, [key](Server& server) {
+      call("remove", Network::Access::Write, [key](Server& server) {
         server.remove_many({&key, 1});
         return true;
       });
     }
   }
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
-    return call("list", false, [prefix](Server& server) { return server.keys_with_prefix(prefix); });
+    return call("list", Network::Access::Read,
+                [prefix](Server& server) { return server.keys_with_prefix(prefix); });
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     LogPosition last{};
     for (const std::string& key : keys) {
-      last = call("append " + (key.size() < kMostShown ? key : fmt::format("{} bytes", key.size())), true,
-                  [log, key](Server& server) {
+      last = call("append " + (key.size() < kMostShown ? key : fmt::format("{} bytes", key.size())),
+                  Network::Access::Write, [log, key](Server& server) {
                     return server.append(log, {&key, 1});
                   });
     }
@@ -108,28 +110,30 @@ class RemoteStore : public Store {
   }
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
-    auto [entries, facts] = call("read log", false, [log, after, max_entries](Server& server) {
-      return std::pair(server.read_after(log, after, max_entries), server.facts_of(log));
-    });
+    auto [entries, facts] =
+        call("read log", Network::Access::Read, [log, after, max_entries](Server& server) {
+          return std::pair(server.read_after(log, after, max_entries), server.facts_of(log));
+        });
     facts_ = facts;
     network_.on_read_log(*network_.scheduler_.running()->machine, entries);
     return std::move(entries);
   }
   LogFacts facts_of(const std::string& log) override {
-    if (!facts_) facts_ = call("facts", false, [log](Server& server) { return server.facts_of(log); });
+    if (!facts_)
+      facts_ = call("facts", Network::Access::Read, [log](Server& server) { return server.facts_of(log); });
     return *facts_;
   }
   LogPosition end_of(const std::string& log) override {
-    return call("end of log", false, [log](Server& server) { return server.end_of(log); });
+    return call("end of log", Network::Access::Read, [log](Server& server) { return server.end_of(log); });
   }
   void trim(const std::string& log, const LogPosition& up_to) override {
-    call("trim to " + to_text(up_to), true, [log, up_to](Server& server) {
+    call("trim to " + to_text(up_to), Network::Access::Write, [log, up_to](Server& server) {
       server.trim(log, up_to);
       return true;
     });
   }
   void notify(const std::string& log) override {
-    call("notify", true, [log](Server& server) {
+    call("notify", Network::Access::Write, [log](Server& server) {
       server.notify(log);
       return true;
     });
@@ -137,8 +141,9 @@ class RemoteStore : public Store {
 
  private:
   template <typename Effect>
-  std::invoke_result_t<Effect, Server&> call(const std::string& what, bool is_write, const Effect& effect) {
-    return network_.call(server_number_, what, is_write, effect);
+  std::invoke_result_t<Effect, Server&> call(const std::string& what, Network::Access access,
+                                             const Effect& effect) {
+    return network_.call(server_number_, what, access, effect);
   }
 
   static constexpr std::size_t kMostShown = 16;

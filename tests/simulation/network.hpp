@@ -52,10 +52,14 @@ class Network {
  private:
   friend class RemoteStore;
 
+  // Two compare-and-sets of a push that arrive after it was withdrawn could make it current without its
+  // chunks, since the record is then what it was before the push: so these are never late.
+  enum class Access { Read, Write, CompareAndSet };
+
   // Has the server do it, after the way there and before the way back. `effect` may run after the caller
   // has gone, so it must own all it needs.
   template <typename Effect>
-  auto call(unsigned server_number, const std::string& what, bool is_write, const Effect& effect);
+  auto call(unsigned server_number, const std::string& what, Access access, const Effect& effect);
   template <typename Effect>
   auto have_done(bool is_write, const Effect& effect);
   void check_way(unsigned server_number, const std::string& what);

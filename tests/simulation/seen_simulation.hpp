@@ -99,7 +99,7 @@ class SeenSimulation {
   Machine fate_{"fate"};
   std::deque<Host> hosts_;
   Scheduler scheduler_{time_, random_};
-  Story story_{time_, scheduler_};
+  Story story_{time_, scheduler_, root_.path()};
   Network network_;
   std::uint64_t seen_ = 0;
   bool is_calm_ = false;

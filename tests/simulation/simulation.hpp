@@ -73,7 +73,7 @@ class Simulation {
   std::map<const SimulatedHost*, Actor*> loaders_;
   std::map<const SimulatedHost*, bool> reboots_;  // that are due, and whether the disk is lost
   Scheduler scheduler_{time_, random_};
-  Story story_{time_, scheduler_};
+  Story story_{time_, scheduler_, root_.path()};
   Network network_;
   Promises promises_;
   SimulatedMs adds_come_within_ = 0;

@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <string>
-#include <string_view>
 
 #include "core/worker/base/checksum.hpp"
 #include "tests/simulation/scheduler.hpp"
@@ -19,9 +18,13 @@ struct Broken {
 
 class Story {
  public:
-  Story(const SimulatedTime& time, const Scheduler& scheduler) : time_(time), scheduler_(scheduler) {}
+  // The path of `folder` is left out of what is told, because it is another each time.
+  Story(const SimulatedTime& time, const Scheduler& scheduler, std::string folder)
+      : time_(time), scheduler_(scheduler), folder_(std::move(folder)) {}
 
-  void tell(std::string_view what) {
+  void tell(std::string what) {
+    for (std::size_t at = 0; (at = what.find(folder_, at)) != std::string::npos;)
+      what.erase(at, folder_.size());
     const Actor* actor = scheduler_.running();
     std::string line = fmt::format("{:02}:{:02}:{:02}.{:03} {}: {}", time_.now / kHour,
                                    time_.now / kMinute % 60, time_.now / kSecond % 60, time_.now % kSecond,
@@ -42,6 +45,7 @@ class Story {
 
   const SimulatedTime& time_;
   const Scheduler& scheduler_;
+  std::string folder_;
   std::deque<std::string> lines_;
   std::uint64_t digest_ = 0;
 };
