@@ -30,11 +30,11 @@ auto Network::have_done(bool is_write, const Effect& effect) {
 
 template <typename Effect>
 auto Network::call(unsigned server_number, const std::string& what, Access access, const Effect& effect) {
-  const bool is_write = access != Access::Read;
+  const bool is_write = access == Access::Write;
   travel();
   check_way(server_number, what);
   if (chance(weather.lost_calls)) give_up(what, "the call is lost");
-  if (access == Access::Write && chance(weather.late_calls)) {
+  if (is_write && chance(weather.late_calls)) {
     const auto delay = static_cast<SimulatedMs>(random_() % (10 * kMinute));
     scheduler_.start(scheduler_.running()->name + "'s late call", server_machine,
                      [this, server_number, what, effect, delay] {
@@ -82,7 +82,7 @@ class RemoteStore : public Store {
     }
   }
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    return call("compare and set", Network::Access::CompareAndSet,
+    return call("compare and set", Network::Access::Write,
                 [record, expected](Server& server) { return server.compare_and_set(record, expected); });
   }
   void remove_many(std::span<const std::string> keys) override {

@@ -52,9 +52,7 @@ class Network {
  private:
   friend class RemoteStore;
 
-  // Two compare-and-sets of a push that arrive after it was withdrawn could make it current without its
-  // chunks, since the record is then what it was before the push: so these are never late.
-  enum class Access { Read, Write, CompareAndSet };
+  enum class Access { Read, Write };
 
   // Has the server do it, after the way there and before the way back. `effect` may run after the caller
   // has gone, so it must own all it needs.
