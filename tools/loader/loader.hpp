@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 #include "tools/loader/report/status_board.hpp"
@@ -97,7 +98,7 @@ class Loader {
   std::list<SeenKeeper> keepers_;
   LeftSeenSets left_seen_sets_;
   SteadyTime left_seen_sets_due_at_{};
-  std::mt19937_64 random_{std::random_device{}()};
+  std::mt19937_64 random_{random_value<std::uint64_t>()};
 };
 
 }  // namespace keysieve

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/builder/base/log_positions.hpp"
+#include "core/builder/base/random.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
@@ -269,6 +270,7 @@ std::string encode(const PointerRecord& record) {
                       {"pending", to_json(record.pending)},
                       {"garbage", to_json(record.garbage)},
                       {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
+                      {"change_id", to_hex(random_value<std::uint64_t>())},
                       {"record_checksum", std::string(kChecksumDigits, '0')}};
   const std::string text = document.dump();
   return sealed(text, text.find(kChecksumMember));

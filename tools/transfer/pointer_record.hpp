@@ -83,6 +83,8 @@ Baseline baseline_of(const SnapshotRecord& record);
 // The generation before the current one, for the guards; nothing if none is kept.
 std::optional<Baseline> baseline_before(const PointerRecord& record);
 
+// No text comes twice: it has a random `change_id`, which nobody reads. So a compare-and-set that arrives
+// late finds no text that it expects, even where a change was taken back.
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws Data; Incompatible for another record format.
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source);

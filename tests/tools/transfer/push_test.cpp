@@ -183,6 +183,16 @@ TEST_F(PushTest, RemovesItsChunksWhenAPutFails) {
   EXPECT_EQ(pointer(), PointerRecord{});
 }
 
+// Two late compare-and-sets of the second push would make it current, without its chunks.
+TEST_F(PushTest, ThatWasTakenBackLeavesNoTextThatALateCompareAndSetExpects) {
+  push(build_snapshot());
+  const std::optional<std::string> before = store_->get(kPointerKey);
+  hooked_.before_put = [](std::span<const Record>) { throw Error(ErrorKind::CannotCreate, "full"); };
+  EXPECT_THAT([&] { push_hooked(build_snapshot()); }, fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(pointer(), decode_pointer_record(*before, "before"));
+  EXPECT_FALSE(store_->compare_and_set({kPointerKey, "late"}, before));
+}
+
 TEST_F(PushTest, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
   const auto oldest = build_snapshot();
   push(oldest);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <random>
 
+#include "core/builder/base/random.hpp"
+
 namespace keysieve {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -29,7 +31,10 @@ class Backoff {
  public:
   // The first wait is `first`, each further one twice as long, up to `longest` (or `first`, if longer).
   explicit Backoff(Milliseconds first, Milliseconds longest = kLongestBackoff)
-      : first_(first), longest_(std::max(first, longest)), wait_(first), random_(std::random_device{}()) {}
+      : first_(first),
+        longest_(std::max(first, longest)),
+        wait_(first),
+        random_(random_value<std::uint64_t>()) {}
 
   void failed(SteadyTime now) {
     retry_at_ = now + with_jitter(wait_, random_);

@@ -274,16 +274,16 @@ bool SeenExchange::has_lost_own(Store& store, const SeenLogState& state, const M
 }
 
 // A store that has lost what was sent, after a failover for example, gets all again.
-std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const MovingMoment& moment) {
   begin_log(store, writer);
   SeenLogState& state = writer.page().log;
   const std::uint64_t sent_before = state.sent;
-  if (has_lost_own(store, state, now)) state.read_again();
+  if (has_lost_own(store, state, moment.now())) state.read_again();
   std::uint64_t taken = 0;
   Refused refused;
   const auto take_one = [&](const SeenLogEntry& entry, const LogPosition& at) {
     if (entry.sender == state.sender) state.own_at = at;
-    taken += take(entry, writer, now);
+    taken += take(entry, writer, moment.now());
   };
   if (!read(store, state.read_to, refused, take_one)) return taken;
   state.takes_own = 0;
@@ -362,8 +362,10 @@ std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter
 
 // By position, which is the time of the store: what was appended so long ago has expired. Entries
 // that seem so old by a wrong clock must be there when the clock is right again. So the log is trimmed only
-// when it has been so old for as long once more, by the clock that cannot be set.
-void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& now) {
+// when it has been so old for as long once more, by the clock that cannot be set. By a clock that is ahead,
+// entries that are yet to come would be old: those count that are there.
+void SeenExchange::trim(Store& store, const SeenWriter& writer, const MovingMoment& moment) {
+  const Moment now = moment.now();
   std::int64_t span = config_.window.count() * config_.windows;
   for (const OpenFilter& filter : writer.filters()) {
     const SeenWindow& window = filter.plan.window;
@@ -374,8 +376,8 @@ void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& no
   const LogPosition up_to = log_position(expired * 1000, 0);
   SeenLogState& state = writer.page().log;
   if (state.trim_to == LogPosition{}) {
-    state.trim_to = up_to;
-    state.trim_since = now.boot;
+    state.trim_to = std::min(up_to, store.end_of(log_));
+    state.trim_since = moment.now().boot;
   }
   if (now.boot - state.trim_since < span) return;
   if (state.trim_to <= up_to) store.trim(log_, state.trim_to);

@@ -9,6 +9,7 @@
 
 #include "core/publisher/seen/seen_writer.hpp"
 #include "tools/loader/config/seen_config.hpp"
+#include "tools/loader/seen/moving_moment.hpp"
 #include "tools/loader/seen/seen_log.hpp"
 
 namespace keysieve {
@@ -36,9 +37,9 @@ class SeenExchange {
   std::uint64_t send(Store& store, SeenWriter& writer, const Moment& now);
   // Adds the tags that other hosts have sent. Returns how many. Reads all of the log, then throws Data or
   // Incompatible if some of it cannot be taken over.
-  std::uint64_t receive(Store& store, SeenWriter& writer, const Moment& now);
+  std::uint64_t receive(Store& store, SeenWriter& writer, const MovingMoment& moment);
   // Removes entries from the log that have expired, by both clocks.
-  void trim(Store& store, const SeenWriter& writer, const Moment& now);
+  void trim(Store& store, const SeenWriter& writer, const MovingMoment& moment);
 
   // Empty before the first use of the store.
   [[nodiscard]] const std::string& log() const noexcept { return log_; }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "core/builder/base/random.hpp"
@@ -21,8 +22,15 @@ namespace {
 // before exactly so many.
 constexpr double kMostFill = 1.5;
 
-// A save looks at all words. However many there are, it takes one part in so many of the time at most.
+// A save looks at all words. However many there are, it takes one part in so many of a processor's time at
+// most. What it waits for the store does not count.
 constexpr int kSavesPerTime = 20;
+
+std::chrono::nanoseconds processor_time() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 // After the system has killed the loader for the memory that it took. Twice as long each time.
 constexpr std::chrono::minutes kShortestPause{1};
@@ -266,9 +274,9 @@ void SeenKeeper::say_full() {
 }
 
 // What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
-void SeenKeeper::receive(Store& store, const Moment& now) {
+void SeenKeeper::receive(Store& store, const MovingMoment& moment) {
   try {
-    report_.keys_merged += exchange_.receive(store, *writer_, now);
+    report_.keys_merged += exchange_.receive(store, *writer_, moment);
     lost_ = {};
     if (unmerged_ && unmerged_->kind() == ErrorKind::CannotCreate) unmerged_ = {};
   } catch (const Error& error) {
@@ -280,16 +288,17 @@ void SeenKeeper::receive(Store& store, const Moment& now) {
 }
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) {
-  const SteadyTime begun = std::chrono::steady_clock::now();
+  const MovingMoment moment(now);
+  const auto begun = processor_time();
   receives_now_ = false;  // also if the store is away
   if (sends) exchange_at_ = steady_now + config_.save_interval;
   try {
     store_->use(steady_now, [&](Store& store) {
-      receive(store, now);
+      receive(store, moment);
       if (!sends) return true;
       report_.keys_saved += exchange_.send(store, *writer_, now);
       report_.saved_at = now.unix;
-      exchange_.trim(store, *writer_, now);
+      exchange_.trim(store, *writer_, moment);
       return true;
     });
   } catch (const Error& error) {  // another server may answer next, with less than it should have
@@ -297,7 +306,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
     throw;
   }
   if (!sends) return;
-  const auto took = std::chrono::steady_clock::now() - begun;
+  const auto took = processor_time() - begun;
   exchange_at_ = std::max(exchange_at_, steady_now + took * kSavesPerTime);
 }
 

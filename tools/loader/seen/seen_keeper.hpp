@@ -72,7 +72,7 @@ class SeenKeeper {
   void begin_window(const Moment& now);
   void grow_if_needed(const Moment& now);
   void say_full();
-  void receive(Store& store, const Moment& now);
+  void receive(Store& store, const MovingMoment& moment);
   void exchange(SteadyTime steady_now, const Moment& now, bool sends);
   // Runs `work`; what it throws becomes `failure`.
   template <typename Work>

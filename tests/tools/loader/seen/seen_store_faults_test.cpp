@@ -1,4 +1,6 @@
 // Stores that lose or damage what hosts have sent, fail, or are away.
+#include <thread>
+
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
@@ -143,6 +145,36 @@ TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
   host.reboot_and_start();
   host.look(kNoon + 12 * kMinute);
   EXPECT_EQ(host.add_many(0, 200), 0U);
+}
+
+// A save takes a twentieth of a processor's time at most, but waiting takes none of it.
+TEST(SeenSetWithASlowStore, IsSavedAsOftenAsWithAFastOne) {
+  TemporaryDirectory folder;
+  SeenHost host(clicks_config(), kLmdb.empty_store(folder));
+  host.look(kNoon);
+  host.tap.before_read = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  host.look(kNoon);
+  host.add(1);
+  const std::uint64_t saved = host.tap.entries_appended;
+  host.keeper().look(std::chrono::steady_clock::now() + std::chrono::seconds(1), {kNoon + 1, 31});
+  EXPECT_GT(host.tap.entries_appended, saved);
+}
+
+TEST(SeenSetWithAClockThatIsAhead, TrimsNothingThatWasSavedSinceItLooked) {
+  TemporaryDirectory folder;
+  const std::string url = kLmdb.empty_store(folder);
+  SeenHost host(clicks_config(), url);
+  const UnixSeconds ahead = unix_now() + kHour;
+  host.look(ahead);
+  for (std::uint64_t key = 1; key <= 2; ++key) {
+    host.add(key);
+    host.look(ahead + static_cast<UnixSeconds>(key));
+  }
+  const auto saved = open_store(url)->read_after(kSeenLog, LogPosition{}, 10);
+  ASSERT_EQ(saved.size(), 2U);
+  host.look(ahead + 25 * kMinute);
+  ASSERT_FALSE(host.tap.trimmed.empty());
+  EXPECT_LT(host.tap.trimmed.back(), saved.back().position);
 }
 
 // As a failover to a server that is behind, or empty.

@@ -1,0 +1,83 @@
+// Loaders on several hosts, builders, adders and operators of one set around one store, all in one thread.
+// A seed decides every interleaving, delay and fault; the promises are checked after each step.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "tests/simulation/promises.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+class Simulation {
+ public:
+  explicit Simulation(std::uint64_t seed);
+
+  // Lets things go wrong for some hours, and well for some more; then every host must have what is newest.
+  // Returns what is wrong; empty: nothing.
+  std::string run();
+
+  [[nodiscard]] const Story& story() const noexcept { return story_; }
+  [[nodiscard]] SimulatedMs lasted() const noexcept { return time_.now; }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return scheduler_.steps(); }
+  [[nodiscard]] const Promises::Answers& answers() const noexcept { return promises_.answers; }
+
+ private:
+  // How often what goes wrong beside the network; drawn once. 0: never.
+  struct Trouble {
+    unsigned cuts = 0;
+    unsigned kills = 0;
+    unsigned reboots = 0;
+    unsigned lost_disks = 0;
+    unsigned clock_jumps = 0;
+    unsigned failovers = 0;
+    unsigned restarts_of_workers = 0;
+  };
+
+  void draw_weather();
+  void calm_down();
+  void start_actors();
+
+  void load(SimulatedHost& host);
+  void follow(SimulatedHost& host);
+  void add_keys();
+  void add(int key);
+  void build_and_push();
+  Build build_from_source(Store& store);
+  void operate();
+  void publish_by_hand();
+  void roll_back();
+  void collect();
+  void make_trouble();
+  void move_clock(Machine& machine);
+  void check_end();
+
+  // One of the numbers below.
+  std::uint64_t draw(std::uint64_t below) { return random_() % below; }
+  SimulatedMs draw_time(SimulatedMs least, SimulatedMs most) {
+    return least + static_cast<SimulatedMs>(draw(static_cast<std::uint64_t>(most - least)));
+  }
+  // Or 0, in every other simulation.
+  unsigned draw_rate(unsigned most) { return draw(2) == 0 ? 0 : 1 + static_cast<unsigned>(draw(most)); }
+
+  std::mt19937_64 random_;
+  SimulatedTime time_;
+  TemporaryDirectory root_{fast_folder()};
+  Machine builder_{"builder"};
+  Machine adder_{"adder"};
+  Machine operator_{"operator"};
+  Machine fate_{"fate"};
+  Trouble trouble_;
+  std::deque<SimulatedHost> hosts_;
+  std::map<const SimulatedHost*, Actor*> loaders_;
+  std::map<const SimulatedHost*, bool> reboots_;  // that are due, and whether the disk is lost
+  Scheduler scheduler_{time_, random_};
+  Story story_{time_, scheduler_, root_.path()};
+  Network network_;
+  Promises promises_;
+  SimulatedMs adds_come_within_ = 0;
+  bool is_calm_ = false;
+};
+
+}  // namespace keysieve::test

@@ -1,0 +1,24 @@
+// The moment of a look, which moves on while the look waits for the store. Used by the keeper of a seen set:
+// a window that another host's keys begin here begins when they arrive, or keys that came into the one before
+// meanwhile would be forgotten too early.
+#pragma once
+
+#include "core/worker/base/clock.hpp"
+
+namespace keysieve {
+
+class MovingMoment {
+ public:
+  explicit MovingMoment(const Moment& begun) noexcept : begun_(begun) {}
+
+  [[nodiscard]] Moment now() const noexcept {
+    const BootSeconds passed = boot_now() - boot_;
+    return {begun_.unix + passed, begun_.boot + passed};
+  }
+
+ private:
+  Moment begun_;
+  BootSeconds boot_ = boot_now();
+};
+
+}  // namespace keysieve
