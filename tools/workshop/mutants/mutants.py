@@ -14,6 +14,7 @@ OPERATORS = {
     "*": ("times", "+"), "/": ("divided", "*"), "%": ("modulo", "*"), "&": ("bits_and", "|"),
     "|": ("bits_or", "&"), "^": ("bits_xor", "&"), "<<": ("left_shifted", ">>"), ">>": ("right_shifted", "<<"),
 }
+ARITHMETIC = {"+", "-", "*", "/", "%", "<<", ">>"}
 LOGIC = {"&&": "||", "||": "&&"}
 FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR, Kind.FUNCTION_TEMPLATE,
              Kind.CONVERSION_FUNCTION}
@@ -119,6 +120,8 @@ class Finder:
             return False
         if cursor.kind == Kind.UNARY_OPERATOR:
             return re.match("!(?!=)", text)  # not the `!=` that becomes `!(a == b)`
+        if parent.kind in BODIES and re.search(rb"\w\s$", self.text[:cursor.extent.start.offset][-9:]):
+            return False  # the variable of `if (auto name = …)`
         is_logic = parent.kind == Kind.BINARY_OPERATOR and self.operator_of(parent) in LOGIC
         is_operator = re.match(r"operator\W+$", cursor.spelling) and cursor.spelling != "operator()"
         return cursor.kind in (Kind.CALL_EXPR, Kind.DECL_REF_EXPR, Kind.MEMBER_REF_EXPR) and not is_operator and \
@@ -138,8 +141,9 @@ class Finder:
         if not left < left_end <= right < right_end:
             return
         operator = self.source(left_end, right).strip()
-        if operator in ("+", "<<", ">>") and re.search("string|stream", cursor.type.get_canonical().spelling):
-            return
+        kinds = [one.type.get_canonical().kind for one in (cursor, *children)]
+        if operator in ARITHMETIC and (cindex.TypeKind.RECORD in kinds or kinds[1:] == [cindex.TypeKind.POINTER] * 2):
+            return  # texts, moments and differences of pointers know no other operator
         between = (left_end, right, ", " + "\n" * self.text.count(b"\n", left_end, right))
         # The operands stay, so that each of their mutants is compiled once.
         if operator in OPERATORS:
