@@ -1,6 +1,6 @@
 // What rewritten sources call, included into each by the compiler's option. All mutants are compiled at once:
-// KEYSIEVE_MUTANT is the number of the one that is chosen, KEYSIEVE_REACHED a file with a byte for each number,
-// which becomes 1 where the process or a child of it passes by. Used by tools/workshop/mutants/run.
+// KEYSIEVE_MUTANT is the number of the one that is chosen, KEYSIEVE_REACHED a file with a byte for each
+// number, which becomes 1 where the process or a child of it passes by. Used by tools/workshop/mutants/run.
 #pragma once
 
 #include <fcntl.h>
@@ -46,10 +46,10 @@ constexpr T one_more(int number, T value) noexcept {
   return is(number) ? static_cast<T>(value + 1) : value;
 }
 
-#define KEYSIEVE_MUTANT_OPERATOR(name, right, wrong)                                 \
-  template <typename Left, typename Right>                                           \
-  constexpr auto name(int number, const Left& left, const Right& right_side) {       \
-    return is(number) ? (left wrong right_side) : (left right right_side);           \
+#define KEYSIEVE_MUTANT_OPERATOR(name, right, wrong)                           \
+  template <typename Left, typename Right>                                     \
+  constexpr auto name(int number, const Left& left, const Right& right_side) { \
+    return is(number) ? (left wrong right_side) : (left right right_side);     \
   }
 KEYSIEVE_MUTANT_OPERATOR(less, <, <=)
 KEYSIEVE_MUTANT_OPERATOR(at_most, <=, <)
