@@ -364,7 +364,8 @@ TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
 }
 
 TEST(SnapshotView, IsNeverExpiredWithoutValidFor) {
-  EXPECT_EQ(test::decode(small_snapshot()).valid_until(), 0);
+  const SnapshotBytes bytes = build_snapshot({.set_name = "tags", .as_of = test::kAsOf}, {});
+  EXPECT_EQ(test::decode(bytes).valid_until(), 0);
 }
 
 TEST(SnapshotView, AnswersABatchAsItAnswersSingleKeys) {
