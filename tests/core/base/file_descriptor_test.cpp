@@ -34,6 +34,19 @@ TEST(FileDescriptor, ClosesItselfAtTheEndOfItsScope) {
   EXPECT_FALSE(is_open_in_process(fd));
 }
 
+// As in a program that was started without a standard input.
+TEST(FileDescriptor, ClosesNumber0Too) {
+  const auto closes_it = [] {
+    ::close(0);
+    {
+      const FileDescriptor file = open_null();
+      if (file.get() != 0 || !file.is_open()) ::_exit(1);
+    }
+    ::_exit(is_open_in_process(0) ? 2 : 0);
+  };
+  EXPECT_EXIT(closes_it(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(FileDescriptor, MovesWithoutClosing) {
   FileDescriptor from = open_null();
   const int fd = from.get();

@@ -284,6 +284,15 @@ TEST_F(SetReaderTest, FollowsAFolderThatReplacedTheRenamedOne) {
   EXPECT_TRUE(answers_from_new(reader));
 }
 
+TEST_F(SetReaderTest, KeepsServingWhenAFileReplacedItsFolder) {
+  SetReader reader = reader_of_old();
+  std::filesystem::rename(folder(), directory_ / "moved");
+  std::ofstream{folder()};
+  reader.check_soon();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_FALSE(may_contain(reader, "absent"));
+}
+
 // As after a move to another file system: the same numbers in other files, which get all later keys.
 TEST_F(SetReaderTest, AttachesACopyThatReplacedTheFolder) {
   SetReader reader = reader_of_old(hours(1));

@@ -316,9 +316,11 @@ INSTANTIATE_TEST_SUITE_P(
                       HostileEntry{"xor", {.width = 255, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"xor", {.width = 33, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"xor", {.width = 24, .block_count = 2000}, "beyond the shard"},
+                      HostileEntry{"xor", {.width = 0, .block_count = 1}, "fields without bits"},
                       HostileEntry{"binary_fuse", {.width = 255, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 60'000}, "beyond the shard"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 1, .shape = 31}, "longer than"},
+                      HostileEntry{"binary_fuse", {.width = 0, .shape = 1}, "fields without bits"},
                       HostileEntry{"ribbon", {.width = 255, .block_count = 8}, "more columns than"},
                       HostileEntry{"ribbon", {.width = 31, .block_count = 8}, "more columns than"},
                       HostileEntry{"ribbon", {.width = 23, .block_count = 16'000}, "beyond the shard"},
@@ -362,7 +364,8 @@ TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
 }
 
 TEST(SnapshotView, IsNeverExpiredWithoutValidFor) {
-  EXPECT_EQ(test::decode(small_snapshot()).valid_until(), 0);
+  const SnapshotBytes bytes = build_snapshot({.set_name = "tags", .as_of = test::kAsOf}, {});
+  EXPECT_EQ(test::decode(bytes).valid_until(), 0);
 }
 
 TEST(SnapshotView, AnswersABatchAsItAnswersSingleKeys) {

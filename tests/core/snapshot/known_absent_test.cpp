@@ -112,6 +112,20 @@ TEST_P(KnownAbsentConformance, EveryInstructionSetAnswersBatchesAndSingleKeysAli
   }
 }
 
+// Sets that are large only because they are to grow let no absent key pass the filter.
+TEST(KnownAbsent, BatchesFromALargeSetAskTheSecondLevel) {
+  const SnapshotBytes bytes =
+      build(kDefaults, numbered_keys("key", 450'000), numbered_keys("absent", 10'000));
+  ASSERT_GT(bytes.get().size(), std::size_t{512} << 10);
+  const SnapshotView view = decode(bytes);
+  std::vector<KeyHash> hashes(view.known_absent_sample().begin(), view.known_absent_sample().end());
+  ASSERT_EQ(hashes.size(), kKnownAbsentSample) << "of those that pass the filter";
+  for (const std::string& key : numbered_keys("key", 64)) hashes.push_back(view.hasher()(key));
+  std::array<bool, 2 * kKnownAbsentSample> results{};
+  view.may_contain_many(hashes, results.data());
+  for (std::size_t i = 0; i < hashes.size(); ++i) EXPECT_EQ(results[i], i >= kKnownAbsentSample) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKind, KnownAbsentConformance,
                          ::testing::Combine(test::every_kind_id(), ::testing::Values(1024U, 2048U, 4096U)),
                          test::name_of_kind_and_size);
