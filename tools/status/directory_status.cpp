@@ -19,7 +19,8 @@ std::vector<std::string> sets_in(const std::string& directory) {
   std::error_code failure;
   for (const std::string& name : names_in(directory, failure)) {
     std::error_code unreadable;
-    if (is_set_name(name) && std::filesystem::is_directory(directory + "/" + name, unreadable))
+    if (is_set_name(name) &&
+        std::filesystem::is_directory(std::filesystem::path(directory) / name, unreadable))
       names.push_back(name);
   }
   if (failure) throw_read_error("directory " + directory, failure.value());

@@ -42,7 +42,7 @@ void remove_abandoned_files(const std::string& folder) {
   std::error_code ignored;
   for (const std::string& name : names_in(folder, ignored)) {
     if (!name.starts_with(kTemporaryPrefix)) continue;
-    const std::string path = folder + "/" + name;
+    const std::string path = std::string(folder).append("/").append(name);
     const auto written_at = fs::last_write_time(path, ignored);
     if (!ignored && written_at < abandoned_before) ::unlink(path.c_str());
   }
