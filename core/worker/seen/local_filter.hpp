@@ -9,7 +9,8 @@ namespace keysieve {
 class LocalFilter {
  public:
   static constexpr std::uint64_t kMaxKeys = 10'000'000;
-  // Of the keys that are not in it, while it holds no more than it is made for. seen_rate() says so.
+  // The share of new keys that it takes for seen, as long as it holds no more keys than planned; by
+  // seen_rate().
   static constexpr double kRate = 1e-4;
   static constexpr double kKeysPerWord = 5.35;
 
@@ -19,7 +20,7 @@ class LocalFilter {
   }
 
   LocalFilter() = default;
-  // `words`: words_for() of them, all zero, aligned to a cache line.
+  // `words`: words_for() of them, all zero, aligned to a cache line. The caller keeps them until the end.
   explicit LocalFilter(std::span<Word> words) noexcept : filter_(words, kLeastBlockWords) {}
 
   // False: certainly not added.
@@ -31,7 +32,7 @@ class LocalFilter {
   bool add_if_new(KeyHash hash) noexcept {
     if (filter_.add_alone(hash)) [[likely]]
       return !is_full_;
-    // Taken for seen; or its block has no room for one more tag.
+    // Either the key looks seen, or its block has no room for one more tag.
     if (!filter_.may_contain(hash)) is_full_ = true;
     return false;
   }
