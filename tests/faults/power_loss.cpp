@@ -16,7 +16,7 @@ std::size_t hash_of(const DiskState& state, std::size_t acknowledged) {
   constexpr std::size_t kFactor = 0x9e3779b97f4a7c15;
   std::size_t hash = acknowledged;
   for (const auto& [path, content] : state) {
-    for (const std::string_view text : {std::string_view(path), std::string_view(content ? *content : "/")})
+    for (const std::string_view text : {std::string_view(path), content ? std::string_view(*content) : "/"})
       hash = (hash ^ std::hash<std::string_view>{}(text)) * kFactor;
   }
   return hash;

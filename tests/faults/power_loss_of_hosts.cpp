@@ -19,7 +19,7 @@ namespace {
 // --- the adds mirror
 
 LogPosition position_of(int number) {
-  return log_position(static_cast<std::uint64_t>(number + 2), 0);
+  return log_position(static_cast<std::uint64_t>(number) + 2, 0);
 }
 
 std::string mirror_path(const Places& places) {

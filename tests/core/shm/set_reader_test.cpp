@@ -287,7 +287,7 @@ TEST_F(SetReaderTest, FollowsAFolderThatReplacedTheRenamedOne) {
 TEST_F(SetReaderTest, KeepsServingWhenAFileReplacedItsFolder) {
   SetReader reader = reader_of_old();
   std::filesystem::rename(folder(), directory_ / "moved");
-  std::ofstream{folder()};
+  const std::ofstream file{folder()};
   reader.check_soon();
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_FALSE(may_contain(reader, "absent"));
