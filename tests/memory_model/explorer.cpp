@@ -1,7 +1,8 @@
 #include "tests/memory_model/explorer.hpp"
 
 #include <csetjmp>
-#include <stdexcept>
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <unordered_set>
 
@@ -116,7 +117,7 @@ class Explorer {
 
   void visit(const State& state) {
     if (!seen_.insert(state.hash()).second && visit_ == Visit::Once) return;
-    if (seen_.size() > kMostStates) throw std::runtime_error("too many states");
+    if (seen_.size() > kMostStates) give_up("too many states");
     bool has_ended = true;
     for (std::size_t i = 0; i < state.threads.size() && context.violated == nullptr; ++i) {
       if (!state.threads[i].next) continue;
@@ -245,6 +246,11 @@ class Explorer {
 
 }  // namespace
 
+void give_up(const std::string& reason) noexcept {
+  std::fprintf(stderr, "memory model: %s\n", reason.c_str());
+  std::abort();
+}
+
 std::uint64_t perform(const Access& access) {
   if (context.running == nullptr) return perform_alone(access);
   if (context.results_used < context.running->results.size())
@@ -254,7 +260,7 @@ std::uint64_t perform(const Access& access) {
 }
 
 std::size_t new_location(std::uint64_t initial) {
-  if (context.values.size() == kLocations) throw std::runtime_error("too many locations");
+  if (context.values.size() == kLocations) give_up("too many locations");
   context.values.push_back(initial);
   return context.values.size() - 1;
 }

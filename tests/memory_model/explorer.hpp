@@ -39,7 +39,7 @@ struct Quoted {
   Order failure = Order::relaxed;  // of a compare-and-set
 };
 // Finds an access by the text before its orders, up to and including the parenthesis. `file` is a path in the
-// repository, which must have that text once. Throws std::runtime_error if not.
+// repository, which must have that text once. Ends the program if not.
 Quoted quote(const char* file, const std::string& text);
 
 enum class Kind : std::uint8_t {
@@ -63,6 +63,9 @@ struct Access {
   Order failure = Order::relaxed;
   Place place{};  // none: belongs to the program, not to the product
 };
+
+// Ends the program. No exception: functions that are noexcept with real atomics come here.
+[[noreturn]] void give_up(const std::string& reason) noexcept;
 
 // Returns what was there before. CompareAndSetTwo returns whether it was done.
 std::uint64_t perform(const Access& access);
