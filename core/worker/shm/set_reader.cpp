@@ -177,7 +177,9 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       return answer_while(word);
     } catch (const Error& failure) {
       next_.reset();
+      follow_control(now);  // the path may lead to another folder, with other files of the same numbers
       const std::uint64_t now_current = current_->load(std::memory_order_acquire);
+      if (named_by(now_current).instance != id.instance) return follow_current(now_current, now);
       const bool replaced = publication_of(now_current) != id.publication;
       if (replaced && tries < kAttachTries) {
         word = now_current;

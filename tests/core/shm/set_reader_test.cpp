@@ -284,6 +284,17 @@ TEST_F(SetReaderTest, FollowsAFolderThatReplacedTheRenamedOne) {
   EXPECT_TRUE(answers_from_new(reader));
 }
 
+TEST_F(SetReaderTest, DoesNotCallFilesDamagedThatBelongToAFolderInPlaceOfItsOwn) {
+  SetReader reader = reader_of_old();
+  publish("new");
+  std::filesystem::rename(folder(), directory_ / "moved");
+  publish("newer");
+  publish("newest");  // publication 2 there, which the reader looks for as that of its own folder
+  EXPECT_TRUE(may_contain(reader, "newest1"));
+  EXPECT_EQ(reader.trouble(), std::nullopt) << reader.reason();
+  EXPECT_FALSE(may_contain(reader, "absent"));
+}
+
 TEST_F(SetReaderTest, KeepsServingWhenAFileReplacedItsFolder) {
   SetReader reader = reader_of_old();
   std::filesystem::rename(folder(), directory_ / "moved");
