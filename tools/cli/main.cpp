@@ -176,9 +176,11 @@ int main(int argc, char** argv) {
   VerbResult result;
   try {
     return run_and_report(argc, argv, result);
-  } catch (const std::exception& error) {
+  } catch (const std::bad_alloc& error) {
     const int exit_status = result.error_status.value_or(exit_status_of(error));
     print_no_memory(exit_status);
     return exit_status;
+  } catch (const std::exception& error) {
+    return result.error_status.value_or(exit_status_of(error));  // stderr takes no more
   }
 }

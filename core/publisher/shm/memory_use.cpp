@@ -16,26 +16,20 @@
 namespace keysieve {
 namespace {
 
-// Files may come and go during the count, and some folders belong to another user; what cannot be read is not
-// counted.
-std::uint64_t bytes_below(const std::string& folder, std::error_code& failure) {
+// Files may come and go during the count, and some folders belong to another user: these are not counted.
+std::uint64_t visible_bytes(const std::string& folder) {
+  std::error_code failure;
+  const std::vector<std::string> names = names_in(folder, failure);
+  if (failure && failure != std::errc::permission_denied && failure != std::errc::no_such_file_or_directory)
+    throw_read_error("directory " + folder, failure.value());
   std::uint64_t bytes = 0;
-  for (const std::string& name : names_in(folder, failure)) {
+  for (const std::string& name : names) {
     const std::string path = std::string(folder).append("/").append(name);
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) continue;
-    std::error_code ignored;
     if (S_ISREG(status.st_mode)) bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-    if (S_ISDIR(status.st_mode)) bytes += bytes_below(path, ignored);
+    if (S_ISDIR(status.st_mode)) bytes += visible_bytes(path);
   }
-  return bytes;
-}
-
-std::uint64_t visible_bytes(const std::string& directory) {
-  std::error_code failure;
-  const std::uint64_t bytes = bytes_below(directory, failure);
-  if (failure && failure != std::errc::permission_denied)
-    throw_read_error("directory " + directory, failure.value());
   return bytes;
 }
 

@@ -173,6 +173,10 @@ PublicationId Publisher::current() const noexcept {
   return {page.instance, publication_of(page.current.load(std::memory_order_relaxed))};
 }
 
+std::uint64_t Publisher::previous() const noexcept {
+  return control_->page().previous.load(std::memory_order_relaxed);
+}
+
 bool Publisher::mark_damaged() noexcept {
   return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
@@ -182,13 +186,12 @@ std::optional<LayerWriter> Publisher::open_layer() const {
 }
 
 std::optional<LayerWriter> Publisher::open_previous_layer() {
-  const std::uint64_t previous = control_->page().previous.load(std::memory_order_relaxed);
   try {
-    if (auto layer = open_layer_of(previous)) return layer;
+    if (auto layer = open_layer_of(previous())) return layer;
   } catch (const Error&) {
     // then no reader may answer from it
   }
-  keep_previous(0);
+  leave_previous();
   return std::nullopt;
 }
 
@@ -200,7 +203,7 @@ std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) c
 }
 
 // Release: pairs with the acquire in SetReader::is_behind(). What makes it visible in time is stored later:
-// `current` (make_current()), and the bits of a key that only the current layer gets (set_layer_bits()). A
+// `current` (make_current()), and the bits of a key that only the current layer gets (set_lane_bits()). A
 // process that has seen one of these also sees that it must not answer from the other publication.
 void Publisher::keep_previous(std::uint64_t publication) const noexcept {
   control_->writable_page().previous.store(publication, std::memory_order_release);

@@ -39,6 +39,8 @@ class Publisher {
   [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
   // Publication 0 means that nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
+  // The publication before it, from which readers may still answer; 0: from none.
+  [[nodiscard]] std::uint64_t previous() const noexcept;
   // Tells the control file from one in a copy of the folder, where publications have the same numbers.
   [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
   // Reports that the bytes of the current publication have changed since it was published: every lookup
@@ -52,6 +54,10 @@ class Publisher {
   // first. If it cannot be opened, returns nothing, and readers stop answering from that publication at their
   // next call.
   [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
+  // From now on readers do not answer from the publication before, as of their next call.
+  void leave_previous() noexcept { keep_previous(0); }
+  // Its layer, or that of another publication; as open_layer().
+  [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
 
   // Records that the loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;
@@ -71,7 +77,6 @@ class Publisher {
   [[nodiscard]] std::uint64_t next_publication() const;
   void remove_leftovers() const;
   void check_total_size(std::uint64_t new_bytes) const;
-  [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
   void keep_previous(std::uint64_t publication) const noexcept;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void take_control();

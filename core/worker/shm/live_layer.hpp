@@ -70,7 +70,7 @@ class LiveLayer {
     const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
     const bool has_all = SplitBlock::has_all_bits(
         remix(hash), [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
-    // Pairs with the release in set_layer_bits(). The loader has added the key to the layer of the
+    // Pairs with the release in set_lane_bits(). The loader has added the key to the layer of the
     // publication before, too: a process that hears of this answer must find it there.
     if (has_all) std::atomic_thread_fence(std::memory_order_acquire);
     return has_all;

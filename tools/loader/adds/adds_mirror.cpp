@@ -20,7 +20,6 @@ void AddsMirror::load() {
   const bool was_empty = entries_.empty();
   const std::size_t unsaved = unsaved_;
   LogPosition last{};
-  file_.sync();
   try {
     for (;;) {
       const std::vector<LogEntry> some = file_.read_after(last, kEntriesAtOnce);
@@ -35,7 +34,17 @@ void AddsMirror::load() {
     throw;
   }
   is_file_behind_ = false;
-  must_be_rewritten_ = !was_empty;
+  must_be_rewritten_ = !was_empty || !is_durable();
+}
+
+// Its writer may have been killed before it synced.
+bool AddsMirror::is_durable() {
+  try {
+    file_.sync();
+    return true;
+  } catch (const Error&) {
+    return false;  // save() says why
+  }
 }
 
 std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) {

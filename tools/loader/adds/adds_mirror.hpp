@@ -18,8 +18,8 @@ class AddsMirror {
  public:
   explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, kFileMode) {}
 
-  // Makes the file durable, which its writer may not have lived to do, and reads it into what is in memory
-  // already; a missing file is empty. Throws as a LogFile does, and keeps what could be read.
+  // Reads the file into what is in memory already, and makes it durable; if that fails, save() tries again. A
+  // missing file is empty. Throws as a LogFile does, and keeps what could be read.
   void load();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -62,6 +62,7 @@ class AddsMirror {
   [[nodiscard]] std::vector<LogEntry> some_from(std::size_t first) const;
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
+  [[nodiscard]] bool is_durable();
   void append_to_file();
   void rewrite_file();
 

@@ -47,9 +47,9 @@ void AddsReader::load_mirror() {
     is_complete_ = true;
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
-    if (error.kind() == ErrorKind::Permission || error.kind() == ErrorKind::NotTrusted) {
+    if (error.kind() != ErrorKind::Data) {
       save_failure_ = error.what();
-      return;  // it may be repaired
+      return;  // tried again at each look: it may be repaired, or there were too many open files
     }
   }
   is_loaded_ = true;

@@ -81,14 +81,22 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
     previous_copy_.reset();
   }
   if (news) {
-    if (std::optional<LayerWriter> previous = publisher.open_previous_layer())
-      add(*previous, previous_copy_, *news);
+    add_to_previous(publisher, *news);
     add(*layer, copy_, std::max(*news, live.adds_from));
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
   filled_ = live.id;
   return layer;
+}
+
+void LayerFiller::add_to_previous(Publisher& publisher, const LogPosition& after) {
+  // restore() says so.
+  if (previous_copy_ && publisher.previous() != previous_) return publisher.leave_previous();
+  std::optional<LayerWriter> layer = publisher.open_previous_layer();
+  if (!layer) return previous_copy_.reset();
+  previous_ = layer->publication();
+  add(*layer, previous_copy_, after);
 }
 
 void LayerFiller::add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const {
@@ -117,10 +125,16 @@ std::string LayerFiller::restore(Publisher& publisher) {
 
 std::string LayerFiller::restore_previous(Publisher& publisher) {
   if (!previous_copy_) return "";
-  if (std::optional<LayerWriter> layer = publisher.open_previous_layer())
-    return restored(*std::move(layer), *previous_copy_);
+  try {
+    std::optional<LayerWriter> layer;
+    if (publisher.previous() == previous_) layer = publisher.open_layer_of(previous_);
+    if (layer) return restored(*std::move(layer), *previous_copy_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) return "";
+  }
   previous_copy_.reset();
-  return "the live layer of the publication before cannot be opened; workers leave it";
+  publisher.leave_previous();
+  return "the live layer of the publication before cannot be found or opened; workers leave it";
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,

@@ -39,6 +39,7 @@ class LayerFiller {
 
  private:
   std::string restore_previous(Publisher& publisher);
+  void add_to_previous(Publisher& publisher, const LogPosition& after);
   // Adds what was received since `after`, and takes or keeps up the copy.
   void add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const;
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
@@ -50,10 +51,11 @@ class LayerFiller {
   SetLog& log_;
   PublicationId filled_{};
   FileIdentity filled_in_{};
-  // What this process has put into the layers of `filled_` and of the publication before it. Bytes in shared
-  // memory may change by themselves, and the layers have no checksum.
+  // What this process has put into the layers of `filled_` and of the publication before it, and the number
+  // of that. Bytes in shared memory may change by themselves, and neither has a checksum.
   std::optional<NewLayer> copy_;
   std::optional<NewLayer> previous_copy_;
+  std::uint64_t previous_ = 0;
   bool is_full_ = false;
   Backoff backoff_;
   std::optional<Error> failure_;  // there while the backoff lasts

@@ -1,16 +1,22 @@
 #include "tools/loader/adds/adds_mirror.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
+#include "tests/support/call_faults.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
 namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 using Entries = std::vector<LogEntry>;
 
@@ -50,6 +56,29 @@ class AddsMirrorTest : public ::testing::Test {
   TemporaryDirectory directory_;
   AddsMirror mirror_{path()};
 };
+
+TEST_F(AddsMirrorTest, HasAllThatItsFileHoldsOrSaysWhyNotWhateverFaultItMeets) {
+  mirror_.merge(adds(1, 50));
+  mirror_.save();
+  CallFaults faults;
+  int cannot_sync = 0;
+  const auto load = [this] {
+    AddsMirror mirror(path());
+    mirror.load();
+    if (keys_after(mirror).size() != 50) throw std::runtime_error("keys are lost");
+  };
+  const int calls = for_each_call_fault([&](const CallFault& fault, int at) {
+    const FaultyEnd end = faults.meet(fault, at, load);
+    EXPECT_THAT(end.message, Not(AnyOf(HasSubstr("lost"), HasSubstr("damaged"))));
+    if (end.call == SYS_fsync && end.has_met_fault) {
+      EXPECT_TRUE(end.is_done) << end.message;
+      ++cannot_sync;
+    }
+    return end.has_met_fault;
+  });
+  EXPECT_GT(calls, 5);
+  EXPECT_GT(cannot_sync, 0);
+}
 
 TEST_F(AddsMirrorTest, HasWhatItSavedAfterARestart) {
   Entries all;

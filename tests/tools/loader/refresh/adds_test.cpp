@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -11,6 +12,22 @@
 
 namespace keysieve::test {
 namespace {
+
+// This process opens nothing as long as it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 class SetRefresherAdds : public SetRefresherTest {
  protected:
@@ -129,6 +146,22 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMir
   }
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
   EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", added_keys(500)));
+}
+
+TEST_F(SetRefresherAdds, AreReadFromTheMirrorOnceThereAreDescriptorsAgain) {
+  go_live();
+  site_.add("tags", added_keys(500));
+  refresh();
+  site_.wipe_shared_memory();
+  std::filesystem::remove(log_path());
+  start();
+  {
+    const NoDescriptors no_descriptors;
+    refresh();
+  }
+  refresh();
   EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(site_.knows("tags", added_keys(500)));
 }

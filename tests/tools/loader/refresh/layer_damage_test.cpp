@@ -50,6 +50,21 @@ class SetRefresherLayerDamage : public SetRefresherTest {
     file.put(static_cast<char>(static_cast<unsigned>(byte) ^ bits)).flush();
     ASSERT_TRUE(file.good());
   }
+  [[nodiscard]] std::fstream control() const {
+    std::fstream file(site_.directory() + "/tags/" + kControlName,
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(offsetof(ControlPage, previous));
+    file.seekp(offsetof(ControlPage, previous));
+    return file;
+  }
+  [[nodiscard]] std::uint64_t previous() const {
+    std::uint64_t number = 0;
+    control().read(reinterpret_cast<char*>(&number), sizeof number);
+    return number;
+  }
+  void set_previous(std::uint64_t number) const {
+    control().write(reinterpret_cast<const char*>(&number), sizeof number).flush();
+  }
   // For a process that has had a publication since the beginning.
   int absent() {
     const Attachment* attached = reader_.follow();
@@ -151,6 +166,31 @@ TEST_F(SetRefresherLayerDamage, OfAnyByteOfThePageBeforeIsRestoredOrWorkersLeave
   change(1, 0);
   expect_restored();
   EXPECT_EQ(reader_.attachment()->id().publication, 2U);
+}
+
+// It then leads to a smaller layer than the one that was copied.
+TEST_F(SetRefresherLayerDamage, OfTheNumberOfThePublicationBeforeMakesWorkersLeaveIt) {
+  site_.add("tags", {60'000, 20'000});
+  for (int look = 0; look < 5; ++look) refresh();
+  site_.push_after_adds("tags", kMoreKeys);
+  refresh();
+  refresh();
+  ASSERT_EQ(previous(), current() - 1);
+  set_previous(current());
+  refresh();
+  EXPECT_EQ(previous(), 0U);
+  EXPECT_THAT(log_.str(), ::testing::HasSubstr("workers leave it"));
+  EXPECT_EQ(recorder_.report().damages, 1U);
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+}
+
+TEST_F(SetRefresherLayerDamage, IsNotWhatAMissingFileIsTakenFor) {
+  publish_another();
+  const std::filesystem::path file = site_.directory() + "/tags/" + live_file_name(1);
+  std::filesystem::rename(file, site_.directory() + "/aside");
+  expect_nothing_found();
+  std::filesystem::rename(site_.directory() + "/aside", file);
+  EXPECT_GT(change_bits(1), 0);
 }
 
 TEST_F(SetRefresherLayerDamage, OfTheCountHidesNothingLongerThanALook) {
