@@ -1,8 +1,7 @@
 // What a disk may hold after a power loss, by the strict reading of POSIX:
 //
 // - What was not synced may be lost, in any combination: the size of a file, each 512 bytes of it, each
-// change
-//   of a folder's names.
+//   change of a folder's names.
 // - fsync(2) of a file keeps its bytes and size, but not its name. fsync(2) of a folder keeps its names, but
 //   not what is in the files that have them.
 // - A rename happens or does not. Bytes that were lost are as before, or zero where there was nothing.

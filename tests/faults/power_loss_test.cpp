@@ -53,7 +53,7 @@ TEST_P(PowerLoss, LosesNothingThatWasAcknowledgedAfterAKill) {
 }
 
 // So the states are enough to find a sync that is missing.
-TEST_P(PowerLoss, LosesSomethingWithoutAnyOfTheSyncs) {
+TEST_P(PowerLoss, LosesSomethingWithoutEachSyncButTheSpareOnes) {
   if (!GetParam().spare_syncs && soak_rounds(0, 1) == 0) GTEST_SKIP() << "takes minutes";
   PowerLosses losses(GetParam());
   std::size_t syncs = 0;

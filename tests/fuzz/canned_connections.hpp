@@ -17,6 +17,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tests/fuzz/check.hpp"
 
 namespace keysieve::fuzz {
 
@@ -63,10 +64,6 @@ class CannedConnections {
 inline CannedConnections& canned_connections() {
   static CannedConnections connections;
   return connections;
-}
-
-inline void check(bool holds) {
-  if (!holds) std::abort();
 }
 
 // Runs `work`, which may end with an Error that names the store and gives a reason, but not with another

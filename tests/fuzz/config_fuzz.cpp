@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/worker/base/error.hpp"
+#include "tests/fuzz/check.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/config_summary.hpp"
@@ -13,9 +13,7 @@
 namespace keysieve {
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 template <typename Entry>
 void check_names(const nlohmann::json& shown, const std::vector<Entry>& entries) {
@@ -44,8 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     keysieve::check_summary(keysieve::load_config(file.path()));
   } catch (const keysieve::Error& error) {
-    keysieve::check(error.kind() == keysieve::ErrorKind::Config &&
-                    std::string_view(error.what()).starts_with(file.path()));
+    keysieve::fuzz::check(error.kind() == keysieve::ErrorKind::Config &&
+                          std::string_view(error.what()).starts_with(file.path()));
   }
   return 0;
 }

@@ -2,11 +2,11 @@
 // is tried as it is; then, up to a line feed, what stands before the password, and what stands behind it.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/worker/base/error.hpp"
+#include "tests/fuzz/check.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -16,9 +16,7 @@ constexpr std::string_view kPassword = "hunter2";
 constexpr int kMostPorts = 65535;
 constexpr std::size_t kMaxPrefix = 64;
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 bool shows_password(std::string_view text) {
   return text.find(kPassword) != std::string_view::npos;

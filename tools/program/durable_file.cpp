@@ -18,10 +18,6 @@ namespace {
 
 constexpr mode_t kFileMode = 0640;
 
-void sync(const FileDescriptor& file, const std::string& path) {
-  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
-}
-
 // A device or a pipe would be replaced by a file of its name; as root, /dev/null too.
 void check_replaceable(const std::string& path) {
   struct stat status {};
@@ -49,10 +45,18 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
+void sync_file(const FileDescriptor& file, const std::string& path) {
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
 void sync_folder(const std::string& folder) {
   const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) throw_write_error(folder, errno);
-  sync(opened, folder);
+  if (!opened.is_open()) {
+    if (errno == EACCES) return;
+    throw_write_error(folder, errno);
+  }
+  if (::fsync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
+    throw_write_error(folder + ": cannot sync", errno);
 }
 
 DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
@@ -84,7 +88,7 @@ MappedRegion DurableFile::map(std::size_t bytes) const {
 }
 
 void DurableFile::commit() {
-  sync(file_, path_);
+  sync_file(file_, path_);
   if (!has_name_ && ::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, temporary_.c_str(),
                              AT_SYMLINK_FOLLOW) != 0) {
     throw_write_error(path_, errno);

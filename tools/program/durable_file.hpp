@@ -39,8 +39,11 @@ class DurableFile {
 
 void write_durable_file(const std::string& path, Bytes bytes);
 
+// What is in the file now survives a power loss, its name only after sync_folder(). Throws CannotCreate.
+void sync_file(const FileDescriptor& file, const std::string& path);
 // The names in a folder, as they are now, survive a power loss: a file that is made, renamed or removed needs
-// it. Throws CannotCreate or Permission that names the folder.
+// it. Does nothing for a folder that this process may not read, or whose file system syncs no folders. Throws
+// CannotCreate that names the folder.
 void sync_folder(const std::string& folder);
 std::string folder_of(const std::string& path);
 

@@ -31,10 +31,6 @@ bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
          identity_of(of_one) == identity_of(of_other);
 }
 
-void sync_bytes(const FileDescriptor& file, const std::string& path) {
-  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
-}
-
 void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
   for (const LogEntry& entry : entries) {
     if (entry.position <= last) {
@@ -97,7 +93,7 @@ void LogFile::append(std::span<const LogEntry> entries) {
 
 void LogFile::sync() {
   if (!open(O_RDONLY)) return;
-  sync_bytes(file_, path_);
+  sync_file(file_, path_);
   sync_folder(folder_of(path_));
 }
 
@@ -174,7 +170,7 @@ void LogFile::forget() noexcept {
 // before they had. Otherwise a power loss could keep that frame and lose one before it, which is damage.
 void LogFile::keep() {
   if (kept_to_ == end_.offset) return;
-  if (end_.offset != 0) sync_bytes(file_, path_);
+  if (end_.offset != 0) sync_file(file_, path_);
   sync_folder(folder_of(path_));
   kept_to_ = end_.offset;
 }
@@ -204,7 +200,7 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
   try {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
-    sync_bytes(file_, path_);
+    sync_file(file_, path_);
   } catch (const Error&) {
     // The next append would find the frame torn and rewrite the whole file, on a disk that may be full.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
@@ -220,7 +216,7 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
   try {
     write_above(up_to, file, fresh);
-    sync_bytes(file, fresh);
+    sync_file(file, fresh);
     if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
   } catch (const Error&) {
     ::unlink(fresh.c_str());

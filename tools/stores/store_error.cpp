@@ -36,11 +36,7 @@ void create_folder(const std::string& path, const std::string& store_name) {
   if (::mkdir(path.c_str(), 0770) != 0 && errno != EEXIST) {
     throw_store_error(store_name + ": cannot create the folder", errno);
   }
-  // Also if it was there: who has made it may have been killed before this. A parent that may not be read, or
-  // whose file system syncs no folders, is not ours to keep.
-  const FileDescriptor parent(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.is_open() && ::fsync(parent.get()) != 0 && errno != EINVAL && errno != EROFS)
-    throw_store_error(store_name + ": cannot sync the folder that it is in", errno);
+  sync_folder(folder_of(path));  // also if it was there: its maker may have been killed before
 }
 
 }  // namespace keysieve

@@ -6,9 +6,13 @@
 #include <system_error>
 #include <vector>
 
+#include "core/worker/base/file_descriptor.hpp"
+
 namespace keysieve {
 
 // In no order, without "." and "..". `error` says why they cannot be listed, or not all of them.
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error);
+// Of an open folder.
+std::vector<std::string> names_in(const FileDescriptor& folder, std::error_code& error);
 
 }  // namespace keysieve

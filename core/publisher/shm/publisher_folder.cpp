@@ -1,6 +1,5 @@
 #include "core/publisher/shm/publisher_folder.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -8,8 +7,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <memory>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
 
@@ -19,21 +18,9 @@ namespace {
 constexpr mode_t kFolderMode = 02750;
 
 std::vector<std::string> names_in(const FileDescriptor& folder, const std::string& path) {
-  const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) throw_read_error(path, errno);
-  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
-  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
-  if (stream == nullptr) {
-    const int error = errno;
-    ::close(again);
-    throw_read_error(path, error);
-  }
-  std::vector<std::string> names;
-  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  if (errno != 0) throw_read_error(path, errno);
+  std::error_code error;
+  std::vector<std::string> names = keysieve::names_in(folder, error);
+  if (error) throw_read_error(path, error.value());
   return names;
 }
 
