@@ -136,7 +136,7 @@ void SeenSimulation::keep(Host& host) {
       if (scheduler_.is_ending()) throw;
       if (std::exchange(host.reboots, false)) {
         host.seen.reboot();
-        host.is_astray = host.seen.machine.clock_is_off != 0;
+        host.must_restore = true;
         for (const std::uint64_t key : std::exchange(host.unsaved, {})) host.since.erase(key);
       }
       story_.tell("starts again");
@@ -146,10 +146,14 @@ void SeenSimulation::keep(Host& host) {
 
 void SeenSimulation::look(Host& host) {
   const std::set<std::uint64_t> before = host.unsaved;
+  const SimulatedMs clock_is_off = host.seen.machine.clock_is_off;
+  if (host.must_restore && clock_is_off > 0) host.is_ahead = true;
+  if (host.must_restore && clock_is_off < 0) host.is_behind = true;
   const bool has_saved = host.seen.look();
   story_.tell(has_saved ? "has saved" : host.seen.report().reason);
   if (!has_saved) return;
-  if (host.seen.machine.clock_is_off == 0) host.is_astray = false;
+  host.must_restore = false;
+  if (clock_is_off == 0) host.is_ahead = host.is_behind = false;
   for (const std::uint64_t key : before) host.unsaved.erase(key);
 }
 
@@ -161,7 +165,7 @@ void SeenSimulation::add_keys(Host& host) {
 }
 
 void SeenSimulation::add(Host& host, std::uint64_t key) {
-  if (host.is_astray) return;
+  if (host.is_ahead) return;
   const bool is_new = host.seen.add_if_new(key);
   if (is_known(host, key)) {
     ++seen_;
@@ -169,7 +173,7 @@ void SeenSimulation::add(Host& host, std::uint64_t key) {
     throw Broken{fmt::format("{} calls {} new, of {} s ago", host.seen.machine.name, key,
                              (time_.now - host.since[key]) / kSecond)};
   }
-  if (!is_new) return;
+  if (!is_new || host.is_behind) return;
   host.since[key] = time_.now;
   host.unsaved.insert(key);
   story_.tell(fmt::format("{} is new", key));

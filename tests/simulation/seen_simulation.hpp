@@ -73,9 +73,12 @@ class SeenSimulation {
     std::set<std::uint64_t> unsaved{};
     Actor* keeper = nullptr;
     bool reboots = false;
-    // Was booted with a wrong clock, by which what it restores may be over. Until the clock is right it
-    // promises nothing.
-    bool is_astray = false;
+    bool must_restore = false;  // since a reboot
+    // It has restored with a clock that is ahead, by which what it restores may be over: until a look with a
+    // right clock it promises nothing. With one that is behind it promises nothing of keys that come until
+    // then.
+    bool is_ahead = false;
+    bool is_behind = false;
   };
 
   void keep(Host& host);

@@ -170,13 +170,24 @@ void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId,
   }
 }
 
+// When the window has ended, or else what time it is. If the clock was set back since the window began, it is
+// the time by the clock of then. Example: at 12:05 it is set back by an hour, so the window goes on beyond
+// 12:10, and a key is saved at 12:15. When the clock is right again, a reboot must not forget the key as one
+// of 12:10, when the window should have ended.
+UnixSeconds SeenExchange::ended_at(const OpenFilter& filter, const SeenWriter& writer, const Moment& now) {
+  if (const auto ended = writer.ended_at(filter)) return *ended;
+  const auto first = std::ranges::find(writer.filters(), filter.plan.window.ends,
+                                       [](const OpenFilter& one) { return one.plan.window.ends; });
+  return std::max(now.unix, first->plan.window.begins + now.boot - first->begun_at);
+}
+
 SeenLogEntry SeenExchange::new_entry(const OpenFilter& filter, const SeenWriter& writer,
                                      const Moment& now) const {
   const SeenLogState& state = writer.page().log;
   return {.seed = writer.page().seed,
           .sender = state.sender,
           .number = state.sent + 1,
-          .ended_at = writer.ended_at(filter).value_or(now.unix),
+          .ended_at = ended_at(filter, writer, now),
           .plan = filter.plan,
           .host = config_.host};
 }
@@ -256,9 +267,10 @@ std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment&
 // After a reboot, a window that was over by plan counts as one that ended when it was marked last.
 void SeenExchange::mark_open_window(Store& store, SeenWriter& writer, const Moment& now) {
   const OpenFilter& newest = writer.filters().back();
-  if (now.unix < newest.plan.window.ends || std::abs(now.unix - marked_at_) < kMarkEvery) return;
+  const UnixSeconds ends = ended_at(newest, writer, now);
+  if (ends < newest.plan.window.ends || std::abs(ends - marked_at_) < kMarkEvery) return;
   append(store, writer, {encode(new_entry(newest, writer, now))});
-  marked_at_ = now.unix;
+  marked_at_ = ends;
 }
 
 // Looks now and then whether the last own entry is still there, unless it may have been trimmed.

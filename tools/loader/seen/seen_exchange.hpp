@@ -55,6 +55,8 @@ class SeenExchange {
   void begin_log(Store& store, SeenWriter& writer);
   template <typename Take>
   bool read(Store& store, LogPosition& position, Refused& refused, const Take& take);
+  [[nodiscard]] static UnixSeconds ended_at(const OpenFilter& filter, const SeenWriter& writer,
+                                            const Moment& now);
   [[nodiscard]] SeenLogEntry new_entry(const OpenFilter& filter, const SeenWriter& writer,
                                        const Moment& now) const;
   [[nodiscard]] Unsent unsent_of(const OpenFilter& filter, std::uint64_t first_word,
