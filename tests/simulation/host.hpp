@@ -29,7 +29,7 @@ class SimulatedHost {
   void start_loader() {
     LoaderConfig loader;
     loader.directory = root_ + "/shm";
-    loader.cache = root_ + "/cache";
+    loader.cache = cache();
     SetConfig set;
     set.name = kSimulatedSet;
     set.guards.max_shrink = {};
@@ -57,7 +57,7 @@ class SimulatedHost {
   // Memory is lost; with the disk, the cache as well.
   void reboot(bool with_disk) {
     std::filesystem::remove_all(root_ + "/shm");
-    if (with_disk) std::filesystem::remove_all(root_ + "/cache");
+    if (with_disk) std::filesystem::remove_all(cache());
     make_folders();
     machine.booted_at = time_.now;
     begin_reading();
@@ -87,7 +87,7 @@ class SimulatedHost {
     return reader.follow();
   }
   [[nodiscard]] const SetRefresher& refresher() const { return *refresher_; }
-  [[nodiscard]] bool is_running() const noexcept { return refresher_.has_value(); }
+  [[nodiscard]] std::string cache() const { return root_ + "/cache"; }
 
   static constexpr Milliseconds kPollInterval = std::chrono::seconds(30);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/simulation/promises.hpp"
+#include "tests/simulation/simulated_disk.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -64,6 +65,7 @@ class Simulation {
   std::mt19937_64 random_;
   SimulatedTime time_;
   TemporaryDirectory root_{fast_folder()};
+  SimulatedDisk disk_;
   Machine builder_{"builder"};
   Machine adder_{"adder"};
   Machine operator_{"operator"};
