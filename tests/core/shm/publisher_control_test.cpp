@@ -93,6 +93,12 @@ TEST_F(PublisherControlTest, RemovesTheFolderOfASetThatWasNeverPublished) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
+TEST_F(PublisherControlTest, SaysThatAPublishedSetHasNoLoaderAnyMore) {
+  publish("old");
+  publisher().leave();
+  EXPECT_TRUE(Troubles(writable_control().page().troubles).has(Trouble::NotConfigured));
+}
+
 // The page can be made anew, its number with it.
 TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
   publish("old");
