@@ -59,7 +59,7 @@ void SetReader::refresh() noexcept {
     if (pace_.is_due()) {
       pace_.plan(now);
       follow_control(now);
-    } else if ((!control_ || control_trouble_) && now >= retry_at_) {
+    } else if (control_trouble_ && now >= retry_at_) {
       follow_control(now);
     }
     follow_current(current_->load(std::memory_order_acquire), now);

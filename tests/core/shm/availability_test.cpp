@@ -50,7 +50,8 @@ TEST_F(AvailabilityTest, IsMissingWhenThePublicationVanishesBeforeItIsAttached) 
 }
 
 TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) {
-  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
+  // The second in which it ends is past it.
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 50, .valid_for = 50}));
   SetReader reader = this->reader();
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Expired);

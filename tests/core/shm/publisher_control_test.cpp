@@ -88,6 +88,17 @@ TEST_F(PublisherControlTest, KeepsABypassOfASetThatWasNeverPublished) {
   EXPECT_TRUE(is_bypassed(writable_control().page().current.load()));
 }
 
+TEST_F(PublisherControlTest, RemovesTheFolderOfASetThatWasNeverPublished) {
+  publisher().leave();
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_F(PublisherControlTest, SaysThatAPublishedSetHasNoLoaderAnyMore) {
+  publish("old");
+  publisher().leave();
+  EXPECT_TRUE(Troubles(writable_control().page().troubles).has(Trouble::NotConfigured));
+}
+
 // The page can be made anew, its number with it.
 TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
   publish("old");

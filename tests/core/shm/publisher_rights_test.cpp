@@ -63,6 +63,22 @@ TEST_F(PublisherRightsTest, GivesFolderAndFilesToTheGroupThoseThatExistToo) {
   }
 }
 
+TEST_F(PublisherRightsTest, GivesThemToAGroupOfItsUserWithoutBeingRoot) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  publish("key");
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  for (const std::string& name : file_names()) ASSERT_EQ(::chown(file(name).c_str(), kOtherUser, 0), 0);
+  ASSERT_EQ(::chown(folder().c_str(), kOtherUser, 0), 0);
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
+                   [this] {
+                     Publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet);
+                     return 0;
+                   }),
+            0);
+  EXPECT_EQ(group_of(folder()), kWorkerGroup);
+  for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
+}
+
 TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   publish("old");

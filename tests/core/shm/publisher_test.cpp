@@ -225,6 +225,17 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenAFileCannotBeWrittenInFull) {
   expect_only_the_first_publication();
 }
 
+// Loaders of other versions read and write these bits.
+TEST_F(PublisherTest, NotesEachTroubleAtItsOwnBit) {
+  Publisher publisher = this->publisher();
+  for (const Trouble trouble : {Trouble::NotAsked, Trouble::CannotPublish, Trouble::SeenLost}) {
+    Troubles troubles;
+    troubles.add(trouble);
+    publisher.note(troubles);
+    EXPECT_EQ(writable_control().page().troubles, std::uint64_t{1} << static_cast<unsigned>(trouble));
+  }
+}
+
 TEST_F(PublisherTest, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(
       [&] { Publisher({.directory = directory_ / "gone"}, kSet); },

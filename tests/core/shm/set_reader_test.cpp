@@ -70,6 +70,16 @@ TEST_F(SetReaderTest, FindsASetThatComesLaterAtTheNextRequestOrInOneLongRequest)
   EXPECT_TRUE(eventually([&] { return publication_seen_by(long_request) == 1; }));
 }
 
+// Calls that come fast put the next check off, by calls that then come slowly.
+TEST_F(SetReaderTest, LooksForAMissingSetEachSecondWhenCallsBecomeRare) {
+  SetReader reader = this->reader();
+  for (int call = 0; call < 2 * kCallsOverACheck; ++call) ASSERT_FALSE(reader.follow());
+  publish("key");
+  int calls = 0;
+  ASSERT_TRUE(eventually([&] { return ++calls > 0 && publication_seen_by(reader) == 1; }));
+  EXPECT_LT(calls, 2'000) << "with a millisecond between two";
+}
+
 TEST_F(SetReaderTest, KeepsTheOldPublicationUntilItsJitterHasPassed) {
   SetReader reader = reader_of_old(hours(1));
   publish("new");
@@ -141,6 +151,14 @@ TEST_F(SetReaderTest, AnswersFromOneOfTheTwoWhileItChangesOver) {
     EXPECT_FALSE(may_contain(reader, "absent"));
     return publication_seen_by(reader) == 2;
   }));
+}
+
+// It is mapped after half the jitter, and small enough to be warm after one slice.
+TEST_F(SetReaderTest, DoesNotWaitForTheRestOfItsJitterOnceThePublicationIsWarm) {
+  SetReader reader = reader_of_old(milliseconds(400));
+  publish("new");
+  ASSERT_TRUE(eventually([&] { return publication_seen_by(reader) == 2 || mapped_snapshots() == 2; }));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
 TEST_F(SetReaderTest, StopsWarmingAPublicationWhenANewerOneComes) {

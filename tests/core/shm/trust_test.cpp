@@ -44,7 +44,7 @@ class TrustTest : public test::SharedMemory {
     std::filesystem::create_symlink(path + "-real", path);
   }
   void replace_by_pipe(const std::string& path) const {
-    std::filesystem::remove(path);
+    std::filesystem::remove_all(path);
     ASSERT_EQ(::mkfifo(path.c_str(), 0640), 0);
   }
 
@@ -93,6 +93,11 @@ TEST_F(TrustTest, RefusesPipesWithoutWaiting) {
   expect_refused(control_, "not a regular file");
 }
 
+TEST_F(TrustTest, RefusesAPipeInPlaceOfTheFolderWithoutWaiting) {
+  replace_by_pipe(folder());
+  expect_refused(folder(), "Not a directory");
+}
+
 TEST_F(TrustTest, RefusesADirectoryInPlaceOfAFile) {
   std::filesystem::remove(control_);
   std::filesystem::create_directory(control_);
@@ -126,6 +131,18 @@ TEST_F(TrustTest, RefusesRootsFilesInAnotherUsersFolder) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   give_to(folder(), kOtherUser);
   expect_refused(control_, "it belongs to uid 0, the folder to uid 54321", kOtherUser);
+}
+
+TEST_F(TrustTest, TrustsRootForAnyUser) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  set_mode(directory_.path(), 0755);
+  give_all_to(0);
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup,
+                   [this] {
+                     SetReader reader = this->reader();
+                     return static_cast<int>(publication_seen_by(reader));
+                   }),
+            1);
 }
 
 TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {

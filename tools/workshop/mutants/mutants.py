@@ -26,9 +26,10 @@ BODIES = {Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT}
 # Calls whose arguments only end up in messages.
 WORDS = {"to_string", "throw_error", "throw_write_error"}
 
-# A change: what was there, what becomes of it, and pairs of offset and text that make it possible. Text
-# that closes something goes in before text that opens something at the same offset.
-Mutant = collections.namedtuple("Mutant", "path line column was becomes opens replaces closes depth")
+# A change: what was there, what becomes of it, and the edits that make it possible: offset, rank, bytes that are
+# replaced, new text. At one offset, text that closes something comes before text that opens something.
+Mutant = collections.namedtuple("Mutant", "path line column was becomes depth edits")
+CLOSES, REPLACES, OPENS = range(3)
 
 
 class Finder:
@@ -43,8 +44,8 @@ class Finder:
     def source(self, start, end):
         return self.text[start:end].decode()
 
-    def add(self, start, end, becomes, opens, replaces, closes, depth):
-        """Shows the whole expression as it was; `becomes` is the change in it."""
+    def add(self, start, end, becomes, depth, opening, closing, *between):
+        """Shows the whole expression as it was; `becomes` is the change in it. %d stands for the mutant's number."""
         key = start, end, becomes
         if key in self.seen:
             return
@@ -52,11 +53,8 @@ class Finder:
         was = " ".join(self.source(start, end).split())
         line = self.text.count(b"\n", 0, start) + 1
         column = start - self.text.rfind(b"\n", 0, start)
-        self.found.append(Mutant(self.path, line, column, was, becomes, opens, replaces, closes, depth))
-
-    def wrap(self, cursor, opening, closing, becomes, depth):
-        start, end = self.span(cursor)
-        self.add(start, end, becomes, [(start, opening)], [], [(end, closing)], depth)
+        edits = [(start, OPENS, 0, opening), *between, (end, CLOSES, 0, closing)]
+        self.found.append(Mutant(self.path, line, column, was, becomes, depth, edits))
 
     def visit_declarations(self, cursor):
         """Looks for functions, and at what constructors begin with."""
@@ -94,7 +92,6 @@ class Finder:
         start, end = self.span(cursor)
         text = self.source(start, end)
         next_to = self.text[end:end + 40].lstrip()
-        number = "%d"  # stands for the mutant's, until all are known
         if cursor.kind in (Kind.BINARY_OPERATOR, Kind.CALL_EXPR, Kind.UNEXPOSED_EXPR):
             self.operator(cursor, children, depth)
         in_template = next_to.startswith(b">") and parent.kind != Kind.BINARY_OPERATOR
@@ -102,13 +99,13 @@ class Finder:
         if in_template or in_bound:
             return
         if cursor.kind == Kind.INTEGER_LITERAL and re.match(r"\d", text):
-            self.wrap(cursor, f"::keysieve_mutants::one_more({number}, ", ")", f"{text} + 1", depth)
+            self.add(start, end, f"{text} + 1", depth, "::keysieve_mutants::one_more(%d, ", ")")
         elif cursor.kind == Kind.CXX_BOOL_LITERAL_EXPR and text in ("true", "false"):
-            self.wrap(cursor, f"(::keysieve_mutants::is({number}) != ", ")", f"!{text}", depth)
+            self.add(start, end, f"!{text}", depth, "(::keysieve_mutants::is(%d) != ", ")")
         elif cursor.kind == Kind.DECL_REF_EXPR and re.fullmatch(r"(\w+::)*k[A-Z]\w*", text) and self.is_integer(cursor):
-            self.wrap(cursor, f"::keysieve_mutants::one_more({number}, ", ")", f"{text} + 1", depth)
+            self.add(start, end, f"{text} + 1", depth, "::keysieve_mutants::one_more(%d, ", ")")
         elif self.is_asked(cursor, parent, text):
-            self.wrap(cursor, f"(::keysieve_mutants::is({number}) != static_cast<bool>(", "))", f"!({' '.join(text.split())})", depth)
+            self.add(start, end, f"!({' '.join(text.split())})", depth, "(::keysieve_mutants::is(%d) != static_cast<bool>(", "))")
 
     def is_integer(self, cursor):
         kind = cursor.type.get_canonical().kind
@@ -144,18 +141,20 @@ class Finder:
         kinds = [one.type.get_canonical().kind for one in (cursor, *children)]
         if operator in ARITHMETIC and (cindex.TypeKind.RECORD in kinds or kinds[1:] == [cindex.TypeKind.POINTER] * 2):
             return  # texts, moments and differences of pointers know no other operator
-        between = (left_end, right, ", " + "\n" * self.text.count(b"\n", left_end, right))
         # The operands stay, so that each of their mutants is compiled once.
+        lines = "\n" * self.text.count(b"\n", left_end, right)
         if operator in OPERATORS:
             name, wrong = OPERATORS[operator]
-            self.add(left, right_end, f"{operator} → {wrong}", [(left, f"::keysieve_mutants::{name}(%d, ")], [between],
-                     [(right_end, ")")], depth)
+            opening, middle, closing = f"::keysieve_mutants::{name}(%d, ", ", ", ")"
         elif operator in LOGIC:  # a && b is a ? b : false, and a || b is !a ? b : true
+            wrong = LOGIC[operator]
             value = "" if operator == "&&" else "!"
-            middle = (left_end, right, f")) ? static_cast<bool>({between[2][2:]}")
-            self.add(left, right_end, f"{operator} → {LOGIC[operator]}",
-                     [(left, f"(({value}::keysieve_mutants::is(%d) != static_cast<bool>(")], [middle],
-                     [(right_end, f") : {value}::keysieve_mutants::is(%d))")], depth)
+            opening = f"(({value}::keysieve_mutants::is(%d) != static_cast<bool>("
+            middle, closing = ")) ? static_cast<bool>(", f") : {value}::keysieve_mutants::is(%d))"
+        else:
+            return
+        self.add(left, right_end, f"{operator} → {wrong}", depth, opening, closing,
+                 (left_end, REPLACES, right - left_end, middle + lines))
 
     def statement(self, cursor, parent, index, depth):
         """A call or an assignment that is left out."""
@@ -165,7 +164,7 @@ class Finder:
         is_assignment = cursor.kind == Kind.COMPOUND_ASSIGNMENT_OPERATOR or cursor.kind == Kind.BINARY_OPERATOR
         if is_body and (cursor.kind in (Kind.CALL_EXPR, Kind.UNEXPOSED_EXPR) or is_assignment) and \
                 self.text[end:end + 1] == b";" and not re.match(rb"[A-Z_]+\b|throw|return|delete", self.text[start:end]):
-            self.wrap(cursor, "(::keysieve_mutants::is(%d) ? void() : static_cast<void>(", "))", "left out", depth)
+            self.add(start, end, "left out", depth, "(::keysieve_mutants::is(%d) ? void() : static_cast<void>(", "))")
 
 
 def find(unit, paths, arguments):
@@ -185,16 +184,13 @@ def find(unit, paths, arguments):
 
 def rewritten(text, mutants):
     """The text with these mutants, a dict by number, ready to be chosen. Lines keep their numbers."""
-    edits = []  # offset, three ranks among those of the same offset, bytes that are replaced, new text, mutant
+    edits = []  # inner ones close before outer ones, and open after them
     for number, mutant in mutants.items():
-        for offset, new in mutant.closes:
-            edits.append((offset, 0, -mutant.depth, -number, 0, new, number))
-        for start, end, new in mutant.replaces:
-            edits.append((start, 1, 0, 0, end - start, new, number))
-        for offset, new in mutant.opens:
-            edits.append((offset, 2, mutant.depth, number, 0, new, number))
+        for offset, rank, length, new in mutant.edits:
+            sign = rank - REPLACES
+            edits.append((offset, rank, sign * mutant.depth, sign * number, length, new.replace("%d", str(number))))
     result, at = [], 0
-    for offset, *_, length, new, number in sorted(edits):
-        result += [text[at:offset], new.replace("%d", str(number)).encode()]
+    for offset, *_, length, new in sorted(edits):
+        result += [text[at:offset], new.encode()]
         at = offset + length
     return b"".join(result) + text[at:]
