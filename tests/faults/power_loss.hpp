@@ -55,8 +55,8 @@ struct Story {
   // Starts again after a power loss; what is wrong, or nothing.
   std::function<std::string(const Places& places, Acknowledgements acknowledged)> check;
   unsigned calls_between_kills = 1;  // in short runs
-  // Syncs of part 0 that it does without; nothing where short runs do not count them.
-  std::optional<std::size_t> spare_syncs{};
+  std::size_t spare_syncs = 0;       // those of part 0 that it does without
+  bool has_many_syncs = false;       // which short runs do not leave out
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }
