@@ -48,28 +48,25 @@ inline int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// What it runs counts for tools/test coverage.
 template <typename Work>
 int run_in_process(Work work) {
-  struct Counted {
-    ~Counted() {
-      if (__gcov_exit != nullptr) __gcov_exit();
-    }
-  };
-  return wait_for(start_process([&] {
-    const Counted counted;
-    return work();
-  }));
+  return wait_for(start_process(work));
 }
 
 // Accounts that no machine has: another user than the one that runs the tests, and the group of the workers.
 inline constexpr uid_t kOtherUser = 54'321;
 inline constexpr gid_t kWorkerGroup = 54'322;
 
-// Works as another user, whose only group is `group`. Only root can do that.
+// Works as another user, whose only group is `group`. Only root can do that. Counts for tools/test coverage.
 template <typename Work>
 int run_as(uid_t user, gid_t group, Work work) {
+  struct Counted {
+    ~Counted() {
+      if (__gcov_exit != nullptr) __gcov_exit();
+    }
+  };
   return run_in_process([&] {
+    const Counted counted;
     if (::setgroups(0, nullptr) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0) return kUnexpected;
     return work();
   });
