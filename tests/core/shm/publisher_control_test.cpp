@@ -88,6 +88,11 @@ TEST_F(PublisherControlTest, KeepsABypassOfASetThatWasNeverPublished) {
   EXPECT_TRUE(is_bypassed(writable_control().page().current.load()));
 }
 
+TEST_F(PublisherControlTest, LeavesNothingOfASetThatWasNeverPublished) {
+  publisher().leave();
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
 // The page can be made anew, its number with it.
 TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
   publish("old");
