@@ -58,9 +58,8 @@ std::optional<LogPosition> parse_log_position(std::string_view text) noexcept {
 LogPosition position_before(const LogPosition& position) noexcept {
   LogPosition before = position;
   if (position == LogPosition{}) return before;
-  for (auto byte = before.rbegin(); byte != before.rend(); ++byte) {
-    if ((*byte)-- != 0) break;
-  }
+  auto byte = before.rbegin();
+  while ((*byte)-- == 0) ++byte;
   return before;
 }
 

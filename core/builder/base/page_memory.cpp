@@ -11,7 +11,6 @@
 namespace keysieve {
 
 PageMemory::PageMemory(std::size_t bytes, Pages pages) {
-  if (bytes == 0) return;
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
   if (pages == Pages::Huge) ::madvise(address, bytes, MADV_HUGEPAGE);
@@ -20,15 +19,12 @@ PageMemory::PageMemory(std::size_t bytes, Pages pages) {
 }
 
 PageMemory& PageMemory::operator=(PageMemory&& other) noexcept {
-  if (this != &other) {
-    release();
-    address_ = std::exchange(other.address_, nullptr);
-    bytes_ = std::exchange(other.bytes_, 0);
-  }
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
   return *this;
 }
 
-void PageMemory::release() noexcept {
+PageMemory::~PageMemory() {
   if (address_ != nullptr) ::munmap(address_, bytes_);
 }
 

@@ -13,21 +13,19 @@ enum class Pages { Small, Huge };  // Huge: where the system has them; resident 
 class PageMemory {
  public:
   PageMemory() = default;
-  // Zeroed, page-aligned, becomes resident as it is touched. Throws std::bad_alloc.
+  // Not 0 bytes: zeroed, page-aligned, becomes resident as it is touched. Throws std::bad_alloc.
   explicit PageMemory(std::size_t bytes, Pages pages = Pages::Small);
   PageMemory(PageMemory&& other) noexcept
       : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   PageMemory& operator=(PageMemory&& other) noexcept;
   PageMemory(const PageMemory&) = delete;
   PageMemory& operator=(const PageMemory&) = delete;
-  ~PageMemory() { release(); }
+  ~PageMemory();
 
   [[nodiscard]] std::byte* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  void release() noexcept;
-
   std::byte* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -63,6 +63,14 @@ TEST(FileDescriptor, ClosesItsOldFileWhenAnotherIsMovedIn) {
   EXPECT_TRUE(file.is_open());
 }
 
+TEST(FileDescriptor, StaysOpenWhenItIsMovedIntoItself) {
+  FileDescriptor file = open_null();
+  FileDescriptor& same = file;
+  file = std::move(same);
+  EXPECT_TRUE(file.is_open());
+  EXPECT_TRUE(is_open_in_process(file.get()));
+}
+
 TEST(FileDescriptor, WritesAllBytes) {
   const test::TemporaryDirectory directory;
   const std::string text(1'000'000, 'x');
@@ -85,8 +93,19 @@ TEST(FileDescriptor, ReadsFromAnOffsetAndNoMoreThanThereIs) {
 TEST(FileDescriptor, ReportsAFullDevice) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full.is_open());
-  EXPECT_THAT([&] { write_all(full, as_bytes("x"), "the-file"); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("the-file"), HasSubstr("No space left"))));
+  const auto names_the_reason =
+      test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("the-file"), HasSubstr("No space left")));
+  EXPECT_THAT([&] { write_all(full, as_bytes("x"), "the-file"); }, names_the_reason);
+  EXPECT_THAT([&] { write_all_at(full, 1, as_bytes("x"), "the-file"); }, names_the_reason);
+}
+
+TEST(FileDescriptor, ReportsWhatCannotBeRead) {
+  const test::TemporaryDirectory directory;
+  const FileDescriptor folder(::open(directory.path().c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<std::byte, 5> bytes{};
+  EXPECT_EQ(read_up_to(folder, 0, bytes), std::nullopt);
+  EXPECT_THAT([&] { read_all_at(folder, 0, bytes, "the-folder"); },
+              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr("the-folder"), HasSubstr("directory"))));
 }
 
 }  // namespace

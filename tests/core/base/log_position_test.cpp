@@ -30,6 +30,13 @@ TEST(LogPosition, RefusesTextOfAnotherForm) {
   }
 }
 
+TEST(LogPosition, KnowsTheOneBefore) {
+  EXPECT_EQ(position_before(log_position(1000, 7)), log_position(1000, 6));
+  EXPECT_EQ(position_before(log_position(1000, 0)), log_position(999, UINT64_MAX));
+  EXPECT_EQ(position_before(log_position(256, 0)), log_position(255, UINT64_MAX));
+  EXPECT_EQ(position_before(LogPosition{}), LogPosition{}) << "nothing is before it";
+}
+
 TEST(LogPosition, RisesEvenWhenTheClockDoesNot) {
   const LogPosition last = log_position(1000, 7);
   EXPECT_EQ(next_log_position(last, 1001), log_position(1001, 0));

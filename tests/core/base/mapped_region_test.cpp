@@ -81,6 +81,10 @@ TEST_F(MappedRegionTest, WritesThroughToTheFile) {
   EXPECT_EQ(as_text(bytes_of(map_file(path_of("file")))), "The bytes");
 }
 
+TEST_F(MappedRegionTest, HasNothingToWriteWithoutAFile) {
+  EXPECT_TRUE(MappedRegion().flush());
+}
+
 TEST_F(MappedRegionTest, NamesTheFileThatCannotBeRead) {
   EXPECT_THAT([&] { map_file(path_of("gone")); },
               test::fails(ErrorKind::MissingInput, AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
