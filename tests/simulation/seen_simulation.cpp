@@ -51,9 +51,11 @@ void SeenMachine::start_keeper() {
 
 bool SeenMachine::look() {
   const Moment now = moment_now();
+  const UnixSeconds saved_before = keeper_->report().saved_at;
   keeper_->look(std::chrono::steady_clock::now(), now);
   store_->close();
-  return keeper_->report().saved_at == now.unix;
+  // At most once in a second, so an equal moment is of the look before.
+  return saved_before != now.unix && keeper_->report().saved_at == now.unix;
 }
 
 void SeenMachine::end_keeper() {
@@ -136,7 +138,6 @@ void SeenSimulation::keep(Host& host) {
       if (scheduler_.is_ending()) throw;
       if (std::exchange(host.reboots, false)) {
         host.seen.reboot();
-        host.must_restore = true;
         for (const std::uint64_t key : std::exchange(host.unsaved, {})) host.since.erase(key);
       }
       story_.tell("starts again");
@@ -147,12 +148,13 @@ void SeenSimulation::keep(Host& host) {
 void SeenSimulation::look(Host& host) {
   const std::set<std::uint64_t> before = host.unsaved;
   const SimulatedMs clock_is_off = host.seen.machine.clock_is_off;
-  if (host.must_restore && clock_is_off > 0) host.is_ahead = true;
-  if (host.must_restore && clock_is_off < 0) host.is_behind = true;
+  if (!host.seen.worker().is_ready()) {
+    host.is_ahead |= clock_is_off > 0;
+    host.is_behind |= clock_is_off < 0;
+  }
   const bool has_saved = host.seen.look();
   story_.tell(has_saved ? "has saved" : host.seen.report().reason);
   if (!has_saved) return;
-  host.must_restore = false;
   if (clock_is_off == 0) host.is_ahead = host.is_behind = false;
   for (const std::uint64_t key : before) host.unsaved.erase(key);
 }

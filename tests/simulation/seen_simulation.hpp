@@ -34,6 +34,7 @@ class SeenMachine {
 
   bool add_if_new(std::uint64_t key);
   bool has(std::uint64_t key);
+  SeenReader& worker();
   [[nodiscard]] const SeenReport& report() const { return keeper_->report(); }
 
   Machine machine;
@@ -41,7 +42,6 @@ class SeenMachine {
  private:
   [[nodiscard]] std::string dead_root() const { return root_ + ".dead"; }
   [[nodiscard]] std::string folder() const;
-  SeenReader& worker();
 
   SimulatedTime& time_;
   Network& network_;
@@ -73,7 +73,6 @@ class SeenSimulation {
     std::set<std::uint64_t> unsaved{};
     Actor* keeper = nullptr;
     bool reboots = false;
-    bool must_restore = false;  // since a reboot
     // It has restored with a clock that is ahead, by which what it restores may be over: until a look with a
     // right clock it promises nothing. With one that is behind it promises nothing of keys that come until
     // then.
