@@ -22,11 +22,20 @@ class StarvedStore : public ::testing::TestWithParam<StoreKind> {
     report_starved(work + " (" + GetParam().name + ")", tried);
   }
 
+  // What a change of a file has left behind.
+  [[nodiscard]] std::ptrdiff_t unfinished_files() const {
+    namespace fs = std::filesystem;
+    return std::count_if(
+        fs::recursive_directory_iterator(directory_.path()), fs::recursive_directory_iterator(),
+        [](const fs::directory_entry& entry) { return entry.path().native().ends_with('~'); });
+  }
+
   TemporaryDirectory directory_{fast_folder()};
   std::string url_ = url();
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore, ::testing::Values(kLmdb, kDir), store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore, ::testing::Values(kLmdb, kDir, kRedisUnix, kMemcached, kHttp),
+                         store_kind_name);
 
 BuildId pulled_from(Store& store) {
   return view_of(pull(store, "tags").snapshot).header().build_id;
@@ -123,6 +132,28 @@ TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
       },
       kTries);
   report("an add and a look at the log", tried);
+}
+
+TEST_P(StarvedStore, KeepsWhatIsAboveATrim) {
+  if (!open()->abilities().log) GTEST_SKIP() << "has no logs";
+  const std::string log = "keysieve:tags:adds";
+  const std::vector<std::string> keys{"trimmed", "kept"};
+  std::unique_ptr<Store> store = open();
+  const int tried = for_each_allocation(
+      [&](std::uint64_t number, bool lasts) {
+        store->append(log, keys);
+        const std::vector<LogEntry> before = store->read_after(log, kBeforeAll, 10);
+        const auto end = starve(number, lasts, [&] { store->trim(log, before.front().position); });
+        const std::vector<LogEntry> after = store->read_after(log, kBeforeAll, 10);
+        EXPECT_TRUE(after.size() == before.size() - 1 ||
+                    (end && !end->is_done && after.size() == before.size()));
+        EXPECT_EQ(after.back().position, before.back().position);
+        EXPECT_EQ(unfinished_files(), 0);
+        store->trim(log, store->end_of(log));
+        return end.has_value();
+      },
+      kTries);
+  report("a trim", tried);
 }
 
 }  // namespace
