@@ -39,7 +39,7 @@ final class ExhaustedMemoryTest extends TestCase
     public function testTheFirstCallOfAProcessAnswersAsForAMissingSet(string $call, array $possible, mixed $later): void
     {
         self::skipUnderAsan();
-        SharedMemory::put('starved', ['apple']);
+        SharedMemory::put('starved', ['apple'], ['--key-profile', 'a name that must be copied']);
         $tried = 0;
         foreach (['false', 'true'] as $lasts) {
             for ($number = 1;; ++$number) {
