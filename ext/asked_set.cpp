@@ -1,13 +1,12 @@
 #include "ext/asked_set.hpp"
 
-#include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
 #include "ext/no_memory.hpp"
 
 namespace keysieve {
 
 AskedSet* construct_asked(zval* object, zend_string* name, zend_string* key_profile) {
-  AskedSet* asked = SetObject::construct(object, name, KEYSIEVE_G(attached_sets)->sets());
+  AskedSet* asked = SetObject::construct(object, name);
   if (asked == nullptr) return nullptr;
   asked->terms.key_profile = key_profile;
   zval* profile_property = OBJ_PROP_NUM(Z_OBJ_P(object), 1);
@@ -35,7 +34,7 @@ void return_info(INTERNAL_FUNCTION_PARAMETERS) {
   if (asked->set->state({}) == SetState::Disabled) RETURN_NULL();
   const SetReader& reader = asked->set->reader();
   if (reader.attachment() == nullptr) RETURN_NULL();
-  or_end_script([&] { make_info(return_value, reader, asked->set->trouble(asked->terms)); });
+  if_memory_lasts([&] { make_info(return_value, reader, asked->set->trouble(asked->terms)); });
 }
 
 }  // namespace keysieve

@@ -1,7 +1,7 @@
 // What an object of the classes KeySieve\Set and KeySieve\Map holds, and what both of them do alike.
 #pragma once
 
-#include "ext/attached_set.hpp"
+#include "ext/attached_sets.hpp"
 #include "ext/named_object.hpp"
 
 namespace keysieve {
@@ -9,6 +9,8 @@ namespace keysieve {
 struct AskedSet {
   AttachedSet* set = nullptr;  // of this thread
   Terms terms;                 // its key profile is held by the property
+
+  static AttachedTable<AttachedSet>& table() noexcept { return KEYSIEVE_G(attached_sets)->sets(); }
 };
 using SetObject = NamedObject<AskedSet>;
 

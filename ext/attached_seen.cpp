@@ -63,17 +63,17 @@ bool AttachedSeen::maybe_or_throw() noexcept {
   if_memory_lasts([this] { log_change(); });  // of what the reader has met in the middle of a call
   const OnUnavailable answer = reader_.on_unavailable();
   if (answer != OnUnavailable::New && answer != OnUnavailable::Seen)
-    throw_unavailable(reader_.set_name(), state_of(reader_.availability()),
+    throw_unavailable(name_, state_of(reader_.availability()),
                       text_if_memory_lasts([this] { return reason(); }));
   return true;
 }
 
 std::string AttachedSeen::reader_reason() const {
-  return with_hint(reader_.reason(), reader_.page() == nullptr, reader_.set_name(), SetType::Seen);
+  return with_hint(reader_.reason(), reader_.page() == nullptr, name_, SetType::Seen);
 }
 
 std::string AttachedSeen::reason() const {
-  return "seen set \"" + reader_.set_name() + "\" is " + std::string(to_string(reader_.availability())) +
+  return "seen set \"" + std::string(name_) + "\" is " + std::string(to_string(reader_.availability())) +
          " (" + reader_reason() + ")";
 }
 
@@ -82,7 +82,7 @@ void AttachedSeen::log_change() {
   std::string reason = reader_.reason();
   if (availability == logged_availability_ && reason == logged_reason_) return;
   if (availability == Availability::Ready) {
-    write_error_log("keysieve: seen set \"" + reader_.set_name() + "\" is ready again");
+    write_error_log("keysieve: seen set \"" + std::string(name_) + "\" is ready again");
   } else {
     write_error_log("keysieve: " + this->reason() + ": " + effect_of(reader_.on_unavailable()));
   }

@@ -14,7 +14,19 @@ namespace keysieve {
 
 class AttachedSeen {
  public:
-  AttachedSeen(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
+  AttachedSeen(const ReaderSettings& settings, std::string_view name)
+      : reader_(settings, name), name_(reader_.set_name()) {}
+  // As AttachedSet's.
+  AttachedSeen() = default;
+  AttachedSeen* stand_for(std::string_view name) noexcept {
+    name_ = name;
+    return this;
+  }
+  AttachedSeen(const AttachedSeen&) = delete;
+  AttachedSeen& operator=(const AttachedSeen&) = delete;
+  ~AttachedSeen() = default;
+
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
   // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
   bool add_if_new(const zval* key) noexcept {
@@ -55,6 +67,7 @@ class AttachedSeen {
   void log_change();
 
   SeenReader reader_;
+  std::string_view name_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
 };

@@ -38,6 +38,10 @@ std::size_t count_true(std::span<const bool> answers) noexcept {
   return count;
 }
 
+std::string quoted(std::string_view set_name) {
+  return "set \"" + std::string(set_name) + "\"";
+}
+
 }  // namespace
 
 bool probe(const Attachment& attachment, const zval* key) noexcept {
@@ -144,8 +148,7 @@ bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
   if (throws && !is_switched_off(state)) {
-    throw_unavailable(reader_.set_name(), state,
-                      text_if_memory_lasts([&] { return reason_for(state, terms); }));
+    throw_unavailable(name_, state, text_if_memory_lasts([&] { return reason_for(state, terms); }));
   }
   return true;
 }
@@ -161,13 +164,13 @@ bool AttachedSet::is_mismatch(SetState state) const noexcept {
 }
 
 std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
-  const std::string set = "set \"" + reader_.set_name() + "\" ";
+  const std::string set = quoted(name_) + " ";
   if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
   return set + "is " + std::string(to_string(reader_.availability())) + " (" + reason() + ")";
 }
 
 std::string AttachedSet::reason() const {
-  return with_hint(reader_.reason(), reader_.control() == nullptr, reader_.set_name(), SetType::Published);
+  return with_hint(reader_.reason(), reader_.control() == nullptr, name_, SetType::Published);
 }
 
 std::string AttachedSet::mismatch_text(const Terms& terms) const {
@@ -196,9 +199,9 @@ void AttachedSet::log_change() {
   if (availability != Availability::Ready) {
     write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
   } else if (!reason.empty()) {
-    write_error_log("keysieve: set \"" + reader_.set_name() + "\" keeps its old publication: " + reason);
+    write_error_log("keysieve: " + quoted(name_) + " keeps its old publication: " + reason);
   } else {
-    write_error_log("keysieve: set \"" + reader_.set_name() + "\" is " +
+    write_error_log("keysieve: " + quoted(name_) + " is " +
                     (logged_availability_ == Availability::Ready ? "up to date" : "ready") + " again");
   }
   logged_availability_ = availability;

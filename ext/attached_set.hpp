@@ -40,7 +40,19 @@ MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
  public:
-  AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
+  AttachedSet(const ReaderSettings& settings, std::string_view name)
+      : reader_(settings, name), name_(reader_.set_name()) {}
+  // Stands for the sets that there was no memory for, and answers as one that is missing.
+  AttachedSet() = default;
+  AttachedSet* stand_for(std::string_view name) noexcept {
+    name_ = name;
+    return this;
+  }
+  AttachedSet(const AttachedSet&) = delete;
+  AttachedSet& operator=(const AttachedSet&) = delete;
+  ~AttachedSet() = default;
+
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
   // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
@@ -141,6 +153,7 @@ class AttachedSet {
 
   SetReader reader_;
   AnswerCounts counts_;
+  std::string_view name_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
   std::set<std::string> logged_mismatches_;

@@ -2,26 +2,17 @@
 
 #include <unistd.h>
 
+#include <new>
+
 #include "core/worker/base/set_name.hpp"
-#include "ext/no_memory.hpp"
 
 namespace keysieve {
 
 template <typename Attached>
-AttachedTable<Attached>::AttachedTable(SetSource& source) noexcept : source_(source) {
-  const auto destroy = [](zval* entry) { delete static_cast<Attached*>(Z_PTR_P(entry)); };
-  zend_hash_init(&sets_, 8, nullptr, destroy, /* persistent */ true);
-}
-
-template <typename Attached>
-AttachedTable<Attached>::~AttachedTable() {
-  zend_hash_destroy(&sets_);
-}
-
-template <typename Attached>
 Attached* AttachedTable<Attached>::find(zend_string* name) {
-  if (void* known = zend_hash_find_ptr(&sets_, name); EXPECTED(known != nullptr)) {
-    return static_cast<Attached*>(known);
+  const zend_ulong hash = ZSTR_HASH(name);
+  for (std::size_t at = hash & mask_; slots_[at].set != nullptr; at = (at + 1) & mask_) {
+    if (EXPECTED(slots_[at].hash == hash && slots_[at].set->name() == view_of(name))) return slots_[at].set;
   }
   return add(name);
 }
@@ -30,18 +21,55 @@ Attached* AttachedTable<Attached>::find(zend_string* name) {
 template <typename Attached>
 Attached* AttachedTable<Attached>::add(zend_string* name) {
   if (!is_set_name(view_of(name))) return nullptr;
-  auto* set = or_end_script([&] { return new Attached(reader_settings(source_), view_of(name)); });
-  zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // copies the name persistently
-  return set;
+  try {
+    return &made(view_of(name));
+  } catch (const std::bad_alloc&) {
+    return without_memory_.stand_for(view_of(name));
+  }
+}
+
+template <typename Attached>
+Attached& AttachedTable<Attached>::made(std::string_view name) {
+  if (source_.directory.empty()) throw std::bad_alloc();  // SetsBySource: there was no memory for the source
+  auto set = std::make_unique<Attached>(reader_settings(source_), name);
+  if (2 * sets_.size() >= mask_) make_slots(2 * slots_.size());
+  sets_.push_back(std::move(set));
+  fill_slot({zend_inline_hash_func(name.data(), name.size()), sets_.back().get()});
+  return *sets_.back();
+}
+
+template <typename Attached>
+void AttachedTable<Attached>::make_slots(std::size_t count) {
+  std::vector<Slot> old(count);
+  slots_.swap(old);
+  mask_ = count - 1;
+  for (const Slot& slot : old) {
+    if (slot.set != nullptr) fill_slot(slot);
+  }
+}
+
+template <typename Attached>
+void AttachedTable<Attached>::fill_slot(const Slot& filled) noexcept {
+  std::size_t at = filled.hash & mask_;
+  while (slots_[at].set != nullptr) at = (at + 1) & mask_;
+  slots_[at] = filled;
 }
 
 template class AttachedTable<AttachedSet>;
 template class AttachedTable<AttachedSeen>;
 
+AttachedSets& SetsBySource::of_current_settings() noexcept {
+  try {
+    return made();
+  } catch (const std::bad_alloc&) {
+    return without_memory_;
+  }
+}
+
 // A preload script may ask sets in the master of php-fpm. The workers start with an empty table: each opens
 // the sets with its own rights and from its own root directory, logs what is wrong with them, and counts its
 // own calls.
-AttachedSets& SetsBySource::of_current_settings() {
+AttachedSets& SetsBySource::made() {
   if (const pid_t process = ::getpid(); process != process_) {
     tables_.clear();
     process_ = process;

@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "ext/attached_seen.hpp"
 #include "ext/attached_set.hpp"
@@ -13,49 +15,58 @@
 
 namespace keysieve {
 
-// One type of sets of one source: AttachedSet or AttachedSeen.
+// One type of sets of one source: AttachedSet or AttachedSeen. Not PHP's own table, because that ends the
+// process where memory runs out.
 template <typename Attached>
 class AttachedTable {
  public:
-  explicit AttachedTable(SetSource& source) noexcept;
+  explicit AttachedTable(SetSource& source) : source_(source) {}
   AttachedTable(const AttachedTable&) = delete;
   AttachedTable& operator=(const AttachedTable&) = delete;
-  ~AttachedTable();
+  ~AttachedTable() = default;
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move. Without memory the script ends.
+  // move. Without memory for an entry it returns the one that stands for all such sets; it has the name
+  // that was asked for last, and may be used only as long as that exists.
   Attached* find(zend_string* name);
+  [[nodiscard]] bool is_held(const Attached* set) const noexcept { return set != &without_memory_; }
 
   // `function` must not run PHP code, which could ask new sets.
   template <typename Function>
   void for_each(Function function) {
-    zend_string* name = nullptr;
-    void* set = nullptr;
-    ZEND_HASH_FOREACH_STR_KEY_PTR(&sets_, name, set) {
-      function(name, *static_cast<Attached*>(set));
-    }
-    ZEND_HASH_FOREACH_END();
+    for (const auto& set : sets_) function(*set);
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name);
+  struct Slot {
+    zend_ulong hash = 0;      // PHP's: its strings carry it
+    Attached* set = nullptr;  // none: the slot is free
+  };
 
-  HashTable sets_;  // of Attached*; PHP's own table, because PHP strings carry their hash
+  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name);
+  [[nodiscard]] Attached& made(std::string_view name);
+  void make_slots(std::size_t count);
+  void fill_slot(const Slot& filled) noexcept;
+
+  std::vector<Slot> slots_{1};                   // a power of two, at least half of them free
+  std::size_t mask_ = 0;                         // of a slot's number
+  std::vector<std::unique_ptr<Attached>> sets_;  // in the order of their first calls
+  Attached without_memory_;
   SetSource& source_;
 };
 
 // All sets of one source.
 class AttachedSets {
  public:
-  explicit AttachedSets(SetSource source) noexcept : source_(std::move(source)) {}
+  explicit AttachedSets(SetSource source) : source_(std::move(source)) {}
 
   AttachedTable<AttachedSet>& sets() noexcept { return sets_; }
   AttachedTable<AttachedSeen>& seen_sets() noexcept { return seen_sets_; }
 
   // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
   void begin_request() noexcept {
-    sets_.for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
-    seen_sets_.for_each([](zend_string*, AttachedSeen& set) { set.reader().check_soon(); });
+    sets_.for_each([](AttachedSet& set) { set.reader().check_soon(); });
+    seen_sets_.for_each([](AttachedSeen& set) { set.reader().check_soon(); });
   }
 
  private:
@@ -68,11 +79,15 @@ class AttachedSets {
 class SetsBySource {
  public:
   // The tables for the current settings; called at the beginning of a request, when no Set or SeenSet object
-  // exists yet. Tables never move until this process forks. Throws std::bad_alloc.
-  AttachedSets& of_current_settings();
+  // exists yet. Tables never move until this process forks. Without memory for them it returns those that
+  // never hold a set.
+  AttachedSets& of_current_settings() noexcept;
 
  private:
+  AttachedSets& made();
+
   pid_t process_ = 0;  // the process that asked these sets
+  AttachedSets without_memory_{SetSource{}};
   std::map<SetSource, AttachedSets> tables_;
 };
 

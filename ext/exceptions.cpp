@@ -28,7 +28,7 @@ void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* inv
   invalid_name_exception_class = invalid_name;
 }
 
-void throw_unavailable(const std::string& set_name, SetState state, const std::string& message) {
+void throw_unavailable(std::string_view set_name, SetState state, std::string_view message) {
   zval exception;
   object_init_ex(&exception, unavailable_exception_class);
   fill_unavailable(Z_OBJ(exception), set_name, availability_case(state), message);

@@ -2,7 +2,7 @@
 // KeySieve\InvalidNameException for a string that no set can be called.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "ext/availability.hpp"
 
@@ -16,7 +16,7 @@ extern zend_class_entry* invalid_name_exception_class;
 // Called from MINIT.
 void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name);
 
-void throw_unavailable(const std::string& set_name, SetState state, const std::string& message);
+void throw_unavailable(std::string_view set_name, SetState state, std::string_view message);
 // For argument 1.
 void throw_invalid_name(const zend_string* name);
 

@@ -84,15 +84,15 @@ bool add_candidates(std::span<const NamedSet> sets, HashPerSeed& hash_per_seed, 
   return true;
 }
 
-void add_counts(zval* result, zend_string* name, const AnswerCounts& counts) {
+void add_counts(zval* result, const AttachedSet& set) {
+  const AnswerCounts& counts = set.counts();
   zval row;
   array_init_size(&row, 4);
   add_assoc_long(&row, "calls", static_cast<zend_long>(counts.calls));
   add_assoc_long(&row, "maybe", static_cast<zend_long>(counts.maybe));
   add_assoc_long(&row, "absent", static_cast<zend_long>(counts.answered - counts.maybe));
   add_assoc_long(&row, "unavailable", static_cast<zend_long>(counts.unavailable));
-  // A copy of the name: the table's own is persistent and may not leave it.
-  add_assoc_zval_ex(result, ZSTR_VAL(name), ZSTR_LEN(name), &row);
+  add_assoc_zval_ex(result, set.name().data(), set.name().size(), &row);
 }
 
 }  // namespace
@@ -142,9 +142,8 @@ ZEND_FUNCTION(KeySieve_stats) {
 
   array_init(return_value);
   auto& sets = KEYSIEVE_G(attached_sets)->sets();
-  sets.for_each([return_value](zend_string* name, const keysieve::AttachedSet& set) {
-    keysieve::add_counts(return_value, name, set.counts());
-  });
+  sets.for_each(
+      [return_value](const keysieve::AttachedSet& set) { keysieve::add_counts(return_value, set); });
 }
 
 ZEND_FUNCTION(KeySieve_begin_request) {

@@ -10,11 +10,11 @@
 namespace keysieve {
 
 // The directory is that of this request, whose sets are asked.
-inline std::string with_hint(std::string_view reason, bool was_never_found, const std::string& set_name,
+inline std::string with_hint(std::string_view reason, bool was_never_found, std::string_view set_name,
                              SetType type) {
   const std::string hint =
       was_never_found && !reason.empty()
-          ? about_unknown_name(std::string(view_of(KEYSIEVE_G(directory))), set_name, type)
+          ? about_unknown_name(std::string(view_of(KEYSIEVE_G(directory))), std::string(set_name), type)
           : "";
   return std::string(reason) + (hint.empty() ? "" : "; " + hint);
 }

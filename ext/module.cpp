@@ -64,8 +64,7 @@ ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-  KEYSIEVE_G(attached_sets) =
-      keysieve::or_end_script([] { return &KEYSIEVE_G(sets_by_source)->of_current_settings(); });
+  KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
   KEYSIEVE_G(attached_sets)->begin_request();
   return SUCCESS;
 }
@@ -101,24 +100,26 @@ std::string description_of(const AttachedSeen& set) {
 }
 
 // Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
-std::vector<std::pair<std::string, std::string>> rows_of_info() {
-  std::vector<std::pair<std::string, std::string>> rows;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+Rows rows_of_info() {
+  Rows rows;
+  rows.emplace_back("Snapshot formats", keysieve::snapshot_formats_text());
   rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
-  KEYSIEVE_G(attached_sets)->sets().for_each([&rows](zend_string* name, const AttachedSet& set) {
-    rows.emplace_back("Set " + std::string(keysieve::view_of(name)), description_of(set));
+  KEYSIEVE_G(attached_sets)->sets().for_each([&rows](const AttachedSet& set) {
+    rows.emplace_back("Set " + std::string(set.name()), description_of(set));
   });
-  KEYSIEVE_G(attached_sets)->seen_sets().for_each([&rows](zend_string* name, const AttachedSeen& set) {
-    rows.emplace_back("Seen set " + std::string(keysieve::view_of(name)), description_of(set));
+  KEYSIEVE_G(attached_sets)->seen_sets().for_each([&rows](const AttachedSeen& set) {
+    rows.emplace_back("Seen set " + std::string(set.name()), description_of(set));
   });
   return rows;
 }
 
 ZEND_MINFO_FUNCTION(keysieve) {
-  const auto rows = keysieve::or_end_script(rows_of_info);
+  Rows rows;
+  keysieve::if_memory_lasts([&rows] { rows = rows_of_info(); });
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);
-  php_info_print_table_row(2, "Snapshot formats", keysieve::snapshot_formats_text().c_str());
   for (const auto& [name, description] : rows) php_info_print_table_row(2, name.c_str(), description.c_str());
   php_info_print_table_end();
   keysieve::print_settings(zend_module);

@@ -1,6 +1,7 @@
 // What the classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet have in common: an object that stands for
-// a set of this thread, found by its name. `Own` is what an object holds besides its properties; its member
-// `set` is nullptr before the constructor has run.
+// a set of this thread, found by its name. `Own` is what an object holds besides its properties. Its member
+// `set` is nullptr before the constructor has run, and as long as there is no memory for the set.
+// Own::table() is where sets are found.
 #pragma once
 
 #include "ext/exceptions.hpp"
@@ -11,7 +12,8 @@ namespace keysieve {
 template <typename Own>
 struct NamedObject {
   Own own;
-  zend_object std;  // last: PHP puts the properties behind it
+  Own without_memory;  // what a call uses while there is no memory for the set; the next call looks again
+  zend_object std;     // last: PHP puts the properties behind it
 
   // Called from MINIT. An object is not cloned, and equals only itself: two of one set may answer
   // differently.
@@ -25,20 +27,20 @@ struct NamedObject {
 
   // For a constructor: finds the set and fills the first property, the name. nullptr with an exception
   // pending if no set can be called so, or if the object has one already.
-  template <typename Table>
-  static Own* construct(zval* object, zend_string* name, Table& table) {
-    Own& own = of(Z_OBJ_P(object))->own;
-    if (own.set != nullptr) {
+  static Own* construct(zval* object, zend_string* name) {
+    zval* name_property = OBJ_PROP_NUM(Z_OBJ_P(object), 0);
+    if (Z_TYPE_P(name_property) != IS_UNDEF) {
       zend_throw_error(nullptr, "Cannot modify readonly property %s::$name", class_name(object));
       return nullptr;
     }
-    auto* set = table.find(name);
+    auto* set = Own::table().find(name);
     if (set == nullptr) {
       throw_invalid_name(name);
       return nullptr;
     }
-    own.set = set;
-    ZVAL_STR_COPY(OBJ_PROP_NUM(Z_OBJ_P(object), 0), name);
+    Own& own = of(Z_OBJ_P(object))->own;
+    if (EXPECTED(Own::table().is_held(set))) own.set = set;
+    ZVAL_STR_COPY(name_property, name);
     return &own;
   }
 
@@ -46,12 +48,24 @@ struct NamedObject {
   // from within an error handler.
   static Own* constructed(zval* object) {
     Own& own = of(Z_OBJ_P(object))->own;
-    if (EXPECTED(own.set != nullptr)) return &own;
-    zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
-    return nullptr;
+    return EXPECTED(own.set != nullptr) ? &own : constructed_without_set(object);
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] static Own* constructed_without_set(zval* object) {
+    const zval* name = OBJ_PROP_NUM(Z_OBJ_P(object), 0);
+    if (Z_TYPE_P(name) == IS_UNDEF) {
+      zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
+      return nullptr;
+    }
+    NamedObject& self = *of(Z_OBJ_P(object));
+    auto* set = Own::table().find(Z_STR_P(name));
+    self.without_memory = self.own;
+    Own& used = Own::table().is_held(set) ? self.own : self.without_memory;
+    used.set = set;
+    return &used;
+  }
+
   inline static zend_object_handlers handlers;
 
   static NamedObject* of(zend_object* object) noexcept {
@@ -62,6 +76,7 @@ struct NamedObject {
   static zend_object* create(zend_class_entry* of_class) {
     auto* object = static_cast<NamedObject*>(zend_object_alloc(sizeof(NamedObject), of_class));
     object->own = {};
+    object->without_memory = {};
     zend_object_std_init(&object->std, of_class);
     object_properties_init(&object->std, of_class);
     object->std.handlers = &handlers;

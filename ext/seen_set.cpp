@@ -9,6 +9,8 @@ namespace {
 
 struct AskedSeen {
   AttachedSeen* set = nullptr;  // of this thread
+
+  static AttachedTable<AttachedSeen>& table() noexcept { return KEYSIEVE_G(attached_sets)->seen_sets(); }
 };
 using SeenSetObject = NamedObject<AskedSeen>;
 
@@ -42,9 +44,7 @@ ZEND_METHOD(KeySieve_SeenSet, __construct) {
     Z_PARAM_STR(name)
   ZEND_PARSE_PARAMETERS_END();
 
-  if (SeenSetObject::construct(ZEND_THIS, name, KEYSIEVE_G(attached_sets)->seen_sets()) == nullptr) {
-    RETURN_THROWS();
-  }
+  if (SeenSetObject::construct(ZEND_THIS, name) == nullptr) RETURN_THROWS();
 }
 
 ZEND_METHOD(KeySieve_SeenSet, addIfNew) {

@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "ext/no_memory.hpp"
 #include "ext/php_keysieve.h"
 
 namespace keysieve {
@@ -67,7 +68,9 @@ ZEND_INI_MH(update_directory) {
 ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
-  KEYSIEVE_G(owner_uid) = must_look_up_early(stage) ? uid_of(ZSTR_VAL(new_value)) : std::nullopt;
+  KEYSIEVE_G(owner_uid) = std::nullopt;
+  if (must_look_up_early(stage))
+    if_memory_lasts([&] { KEYSIEVE_G(owner_uid) = uid_of(ZSTR_VAL(new_value)); });
   return SUCCESS;
 }
 

@@ -56,7 +56,7 @@ TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
         for (const std::string& key : keys_) EXPECT_TRUE(may_contain(view, key));
         return true;
       },
-      {.dense = 60, .stride = 7});
+      {.dense = 30, .stride = 19});  // of some 330: all take minutes
   report_starved("a build of " + GetParam(), tried);
 }
 

@@ -100,7 +100,7 @@ SigningKey SigningKey::create(const std::string& path) {
   try {
     write_all(file, std::as_bytes(std::span(line.bytes)), path);
     if (::fsync(file.get()) != 0) throw_write_error(path, errno);
-  } catch (const Error&) {
+  } catch (...) {
     ::unlink(path.c_str());  // half a key
     throw;
   }

@@ -201,7 +201,7 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
     sync_file(file_, path_);
-  } catch (const Error&) {
+  } catch (...) {
     // The next append would find the frame torn and rewrite the whole file, on a disk that may be full.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
@@ -218,7 +218,7 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
     write_above(up_to, file, fresh);
     sync_file(file, fresh);
     if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
-  } catch (const Error&) {
+  } catch (...) {  // also where memory runs out
     ::unlink(fresh.c_str());
     throw;
   }

@@ -124,7 +124,7 @@ void SeenWriter::make_new_page(Bytes bytes) const {
   const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
   try {
     write_all(file, bytes, folder_.path_of(kNewPageName));
-  } catch (const Error&) {
+  } catch (...) {
     folder_.remove_file(kNewPageName);  // others may need the room
     throw;
   }

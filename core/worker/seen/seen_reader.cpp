@@ -89,14 +89,20 @@ std::size_t SeenReader::add_many_if_new(std::span<const KeyHash> hashes, bool* i
 }
 
 void SeenReader::refresh() noexcept {
+  if (set_name_.empty()) return give_up_once();
   try {
     look();
-  } catch (const std::exception&) {  // out of memory: the next call looks again
-    drop_filters();
-    availability_ = Availability::Missing;
-    reason_ = "out of memory";  // short enough to need none
-    pace_.check_soon();
+  } catch (const std::exception&) {
+    give_up_once();
   }
+}
+
+// Memory ran out. The next call looks again.
+void SeenReader::give_up_once() noexcept {
+  drop_filters();
+  availability_ = Availability::Missing;
+  reason_ = "out of memory";  // short enough to need none
+  pace_.check_soon();
 }
 
 void SeenReader::look() {

@@ -34,6 +34,8 @@ class SeenReader {
  public:
   // Opens nothing yet. The name must be a set name. max_jitter is not used.
   SeenReader(ReaderSettings settings, std::string_view set_name);
+  // As SetReader's.
+  SeenReader() = default;
 
   // Whether the set can answer now: Ready. At most an atomic load while nothing has changed.
   bool follow() noexcept {
@@ -85,6 +87,7 @@ class SeenReader {
   }
   [[nodiscard]] bool is_in_any(KeyHash hash) const noexcept;
   void look();
+  void give_up_once() noexcept;
   void open_page();
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 
 #include "tools/stores/store_error.hpp"
 
@@ -263,13 +264,19 @@ void RedisConnection::append(const RedisCommand& command) {
   ++replies_due_;
 }
 
+// redisBufferWrite() may be left without memory for an empty buffer. It crashes if asked whether it is done.
 void RedisConnection::flush() {
   Pace pace(address_.timeout);
-  int done = 0;
-  while (done == 0) {
-    const std::size_t before = sdslen(context_->obuf);
-    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) fail("cannot send", errno);
-    if (done == 0 && !pace.is_kept_with(before - sdslen(context_->obuf))) fail_as_late("cannot send");
+  for (std::size_t left = sdslen(context_->obuf);;) {
+    const std::size_t before = left;
+    if (redisBufferWrite(context_.get(), nullptr) != REDIS_OK) fail("cannot send", errno);
+    if (context_->obuf == nullptr) {
+      context_.reset();
+      throw std::bad_alloc();
+    }
+    left = sdslen(context_->obuf);
+    if (left == 0) return;
+    if (!pace.is_kept_with(before - left)) fail_as_late("cannot send");
   }
 }
 
