@@ -67,7 +67,9 @@ inline int for_each_allocation(const std::function<bool(std::uint64_t number, bo
   return tried;
 }
 
+// Fails if the work had hardly any allocations: then they were not counted.
 inline void report_starved(const std::string& work, int tried, const std::string& outcome = "") {
+  EXPECT_GT(tried, 10) << work;
   soak_report("memory exhausted in " + work + ": " + std::to_string(tried) + " allocations" + outcome);
 }
 

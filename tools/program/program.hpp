@@ -19,8 +19,9 @@ int exit_status_of(ErrorKind kind) noexcept;
 
 // An exception that is not an Error: 71 if memory ran out, else 70.
 int exit_status_of(const std::exception& error) noexcept;
-// From now on lack of memory ends the program with that status and a line also where nothing can catch it: in
-// a noexcept function, or in a destructor, as nlohmann::json has one that allocates. `program`: its name.
+// From now on a std::bad_alloc that nothing can catch ends the program with status 71 and a line. Examples:
+// one that leaves a noexcept function, or the destructor of nlohmann::json, which allocates. `program`: its
+// name.
 void end_program_without_memory(const char* program) noexcept;
 // What users read of it.
 std::string_view text_of(const std::exception& error) noexcept;

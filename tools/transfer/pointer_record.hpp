@@ -83,8 +83,8 @@ Baseline baseline_of(const SnapshotRecord& record);
 // The generation before the current one, for the guards; nothing if none is kept.
 std::optional<Baseline> baseline_before(const PointerRecord& record);
 
-// No text comes twice: it has a random `change_id`, which nobody reads. So a compare-and-set that arrives
-// late finds no text that it expects, even where a change was taken back.
+// No text comes twice, because each has a random `change_id`. So a compare-and-set that arrives late never
+// finds the text that it expects, even if a change was taken back.
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws Data; Incompatible for another record format.
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source);

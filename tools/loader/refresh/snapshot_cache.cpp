@@ -169,9 +169,9 @@ std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t ge
   return folder_ + "/" + set_name + "." + std::to_string(generation) + std::string(kEnding);
 }
 
-// A store that lost its records counts from 1 again. Then what is removed has higher numbers, and one that is
-// left, or comes back after a power loss, would be taken for the newest. So the oldest goes first, each of
-// those once all before it is durable.
+// A store that lost its records counts from 1 again, so those that are removed may have higher numbers. One
+// that was left, or that came back after a power loss, would be taken for the newest. So the oldest goes
+// first, and its removal is synced before one with a higher number than the saved one goes.
 void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
   std::map<std::uint64_t, std::string> others;
   for (const std::string& name : file_names(folder_)) {
