@@ -24,13 +24,14 @@ Attached* AttachedTable<Attached>::add(zend_string* name) {
   try {
     return &made(view_of(name));
   } catch (const std::bad_alloc&) {
-    return without_memory_.stand_for(view_of(name));
+    return without_memory_.stand_for(
+        {name_without_memory_.data(), view_of(name).copy(name_without_memory_.data(), kMaxSetNameBytes)});
   }
 }
 
 template <typename Attached>
 Attached& AttachedTable<Attached>::made(std::string_view name) {
-  if (source_.directory.empty()) throw std::bad_alloc();  // SetsBySource: there was no memory for the source
+  if (source_.directory.empty()) throw std::bad_alloc();  // SetsBySource had no memory when the request began
   auto set = std::make_unique<Attached>(reader_settings(source_), name);
   if (2 * sets_.size() >= mask_) make_slots(2 * slots_.size());
   sets_.push_back(std::move(set));

@@ -4,11 +4,13 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "core/worker/base/set_name.hpp"
 #include "ext/attached_seen.hpp"
 #include "ext/attached_set.hpp"
 #include "ext/settings.hpp"
@@ -26,8 +28,8 @@ class AttachedTable {
   ~AttachedTable() = default;
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move. Without memory for an entry it returns the one that stands for all such sets; it has the name
-  // that was asked for last, and may be used only as long as that exists.
+  // move. Without memory for an entry it returns the one that stands for all such sets, which has the name
+  // that was asked for last.
   Attached* find(zend_string* name);
   [[nodiscard]] bool is_held(const Attached* set) const noexcept { return set != &without_memory_; }
 
@@ -52,6 +54,7 @@ class AttachedTable {
   std::size_t mask_ = 0;                         // of a slot's number
   std::vector<std::unique_ptr<Attached>> sets_;  // in the order of their first calls
   Attached without_memory_;
+  std::array<char, kMaxSetNameBytes> name_without_memory_{};
   SetSource& source_;
 };
 

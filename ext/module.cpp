@@ -99,8 +99,8 @@ std::string description_of(const AttachedSeen& set) {
          (reader.filters().size() == 1 ? " filter, " : " filters, ") + std::to_string(bytes) + " bytes";
 }
 
-// Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
 using Rows = std::vector<std::pair<std::string, std::string>>;
+// Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
 Rows rows_of_info() {
   Rows rows;
   rows.emplace_back("Snapshot formats", keysieve::snapshot_formats_text());

@@ -12,8 +12,10 @@ namespace keysieve {
 template <typename Own>
 struct NamedObject {
   Own own;
-  Own without_memory;  // what a call uses while there is no memory for the set; the next call looks again
-  zend_object std;     // last: PHP puts the properties behind it
+  // What calls use while there is no memory for the set; each looks again. Once used it stays valid, for
+  // calls that have it while another one finds memory.
+  Own without_memory;
+  zend_object std;  // last: PHP puts the properties behind it
 
   // Called from MINIT. An object is not cloned, and equals only itself: two of one set may answer
   // differently.
@@ -60,10 +62,17 @@ struct NamedObject {
     }
     NamedObject& self = *of(Z_OBJ_P(object));
     auto* set = Own::table().find(Z_STR_P(name));
+    if (set == nullptr) {
+      throw_invalid_name(Z_STR_P(name));
+      return nullptr;
+    }
+    if (Own::table().is_held(set)) {
+      self.own.set = set;
+      return &self.own;
+    }
     self.without_memory = self.own;
-    Own& used = Own::table().is_held(set) ? self.own : self.without_memory;
-    used.set = set;
-    return &used;
+    self.without_memory.set = set;
+    return &self.without_memory;
   }
 
   inline static zend_object_handlers handlers;

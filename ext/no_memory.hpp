@@ -1,6 +1,7 @@
 // What the extension does where memory runs out that it does not take from PHP's own allocator. No C++
 // exception may cross into PHP. Lookups answer maybe, and what they would log waits for the next look. A set
-// that there is no memory for is one that is missing, until the next call (AttachedTable).
+// that there is no memory for is one that is missing, until the next call (AttachedTable) or, if there was
+// none when the request began, the next request (SetsBySource).
 #pragma once
 
 #include <new>

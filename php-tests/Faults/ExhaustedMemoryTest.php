@@ -24,6 +24,8 @@ final class ExhaustedMemoryTest extends TestCase
     {
         yield 'may_contain' => ["KeySieve\\may_contain('starved', 'apple')", [true], true];
         yield 'an object made without memory' => ["(\$set ??= new Set('starved'))->mayContainMany(['apple', 'pear'])", [[true, true], [true, false]], [true, false]];
+        yield 'a call inside a call' => ["(\$set ??= new Set('starved'))->mayContainMany((function () use (\$set) { \$set->mayContain('pear'); yield from ['apple', 'pear']; })())", [[true, true], [true, false]], [true, false]];
+        yield 'the name of another set' => ["(new Set('starved', throw: true))->mayContainMany((function () { KeySieve\\may_contain(str_repeat('y', 60), 'pear'); yield str_repeat('J', 60); })())", ['starved', str_repeat('y', 60), [false]], [false]];
         yield 'several sets' => ["[new Set('other1'), new Set('other2'), KeySieve\\candidate_sets(['starved'], 'apple')][2]", [['starved']], ['starved']];
         yield 'phpinfo' => ["[new Set('starved'), ob_start(), (new ReflectionExtension('keysieve'))->info(), str_contains(ob_get_clean(), 'keysieve.directory')][3]", [true], true];
         yield 'an exception' => ["(new Set('nowhere', throw: true))->mayContain('apple')", ['nowhere'], 'nowhere'];

@@ -65,13 +65,17 @@ void SimulatedDisk::lose_power(const std::string& folder, std::mt19937_64& rando
     for (const auto& [name, file] : *all) names.insert(name);
   std::map<std::string, std::string> left;
   for (const std::string& name : names) {
+    if (!now.contains(name) || !before.contains(name) || now.at(name) != before.at(name)) ++unsynced_;
     const Names& chosen = random() % 2 == 0 ? now : before;
     const auto file = chosen.find(name);
     if (file == chosen.end()) continue;
     const bool is_there = now.contains(name) && now.at(name) == file->second;
     left[name] = left_of(file->second, is_there ? folder + "/" + name : "", random);
   }
-  for (const auto& [name, file] : now) std::filesystem::remove_all(folder + "/" + name);
+  for (const auto& [name, file] : now) {
+    std::filesystem::remove_all(folder + "/" + name);
+    contents_.erase(file);
+  }
   for (const auto& [name, text] : left) {
     const std::string path = folder + "/" + name;
     std::ofstream(path, std::ios::binary) << text;
@@ -81,12 +85,12 @@ void SimulatedDisk::lose_power(const std::string& folder, std::mt19937_64& rando
   sync_path(folder);
 }
 
-std::string SimulatedDisk::left_of(FileIdentity file, const std::string& path,
-                                   std::mt19937_64& random) const {
+std::string SimulatedDisk::left_of(FileIdentity file, const std::string& path, std::mt19937_64& random) {
   const auto synced = contents_.find(file);
   const std::string before = synced == contents_.end() ? "" : synced->second;
   const std::string now = path.empty() ? before : text_of(path);
   if (now == before) return now;
+  ++unsynced_;
   std::string left((random() % 2 == 0 ? now : before).size(), '\0');
   for (std::size_t at = 0; at < left.size(); at += kSector) {
     const std::string& kept = random() % 2 == 0 ? now : before;

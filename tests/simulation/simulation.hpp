@@ -23,6 +23,7 @@ class Simulation {
   [[nodiscard]] SimulatedMs lasted() const noexcept { return time_.now; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return scheduler_.steps(); }
   [[nodiscard]] const Promises::Answers& answers() const noexcept { return promises_.answers; }
+  [[nodiscard]] const SimulatedDisk& disk() const noexcept { return disk_; }
 
  private:
   // How often what goes wrong beside the network; drawn once. 0: never.

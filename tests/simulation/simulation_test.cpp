@@ -83,17 +83,20 @@ class SimulatedHosts : public ::testing::Test {
 
 TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {
   Promises::Answers all;
-  run_seeds<Simulation>([&all](const Simulation& simulation) {
+  std::uint64_t unsynced = 0;
+  run_seeds<Simulation>([&all, &unsynced](const Simulation& simulation) {
     const Promises::Answers& answers = simulation.answers();
     all.unknown_and_maybe += answers.unknown_and_maybe;
     all.unknown_and_absent += answers.unknown_and_absent;
     all.values += answers.values;
     all.late += answers.late;
+    unsynced += simulation.disk().unsynced();
   });
   // All would hold as well if every answer were maybe.
   EXPECT_LT(all.unknown_and_maybe, all.unknown_and_absent / 10);
   EXPECT_GT(all.late, 0U);
   EXPECT_GT(all.values, 0U);
+  EXPECT_GT(unsynced, 0U);
 }
 
 TEST_F(SimulatedHosts, KeepWhatSeenSetsPromiseWhateverTheSeed) {

@@ -266,7 +266,7 @@ class DirStore final : public Store {
     return folder;
   }
 
-  // A rename is durable once its folder is synced.
+  // A rename is durable once its folder is synced. Unlike the folder that this one is in, it must be.
   void sync_folder() const {
     if (::fsync(open_folder().get()) != 0) throw_store_error(name() + ": cannot write the folder", errno);
   }

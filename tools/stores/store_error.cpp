@@ -1,14 +1,11 @@
 #include "tools/stores/store_error.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/durable_file.hpp"
 
 namespace keysieve {

@@ -20,7 +20,8 @@ namespace {
 std::uint64_t visible_bytes(const std::string& folder) {
   std::error_code failure;
   const std::vector<std::string> names = names_in(folder, failure);
-  if (failure && failure != std::errc::permission_denied && failure != std::errc::no_such_file_or_directory)
+  if (failure && failure != std::errc::permission_denied && failure != std::errc::no_such_file_or_directory &&
+      failure != std::errc::not_a_directory)
     throw_read_error("directory " + folder, failure.value());
   std::uint64_t bytes = 0;
   for (const std::string& name : names) {

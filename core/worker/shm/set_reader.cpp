@@ -115,7 +115,7 @@ void SetReader::open_control() {
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
 
-void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
+void SetReader::follow_current(std::uint64_t word, SteadyTime now, int tries) {
   const PublicationId wanted = named_by(word);
   is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
@@ -131,7 +131,7 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   if (wanted == refused_) return attachment_ && !is_behind_ ? answer_once(word) : answer_while(word);
   if (!may_attach_now(now)) return answer_once(word);
   if (next_ && next_->id() == wanted) return warm(word, now);
-  attach(word, now);
+  attach(word, now, tries);
 }
 
 PublicationId SetReader::named_by(std::uint64_t word) const noexcept {
@@ -167,8 +167,8 @@ bool SetReader::is_older_than_any_jitter() const noexcept {
   return unix_now_ms() - moved_at_ms >= settings_.max_jitter.count();
 }
 
-void SetReader::attach(std::uint64_t word, SteadyTime now) {
-  for (int tries = 1;; ++tries) {
+void SetReader::attach(std::uint64_t word, SteadyTime now, int tries) {
+  for (;; ++tries) {
     const PublicationId id = named_by(word);
     try {
       const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
@@ -178,9 +178,12 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       return answer_while(word);
     } catch (const Error& failure) {
       next_.reset();
-      follow_control(now);  // the path may lead to another folder, with other files of the same numbers
+      // The path may lead to another folder, with other files of the same numbers.
+      const FileIdentity followed = control_->identity();
+      follow_control(now);
       const std::uint64_t now_current = current_->load(std::memory_order_acquire);
-      if (named_by(now_current).instance != id.instance) return follow_current(now_current, now);
+      if (control_->identity() != followed && tries < kAttachTries)
+        return follow_current(now_current, now, tries + 1);
       const bool replaced = publication_of(now_current) != id.publication;
       if (replaced && tries < kAttachTries) {
         word = now_current;

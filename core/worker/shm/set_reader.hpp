@@ -117,9 +117,9 @@ class SetReader {
   [[nodiscard]] const Trouble* worst_trouble() const noexcept;
   void follow_control(SteadyTime now);
   void open_control();
-  void follow_current(std::uint64_t word, SteadyTime now);
+  void follow_current(std::uint64_t word, SteadyTime now, int tries = 1);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
-  void attach(std::uint64_t word, SteadyTime now);
+  void attach(std::uint64_t word, SteadyTime now, int tries);
   void warm(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool must_switch(SteadyTime now) const noexcept;
   [[nodiscard]] bool is_older_than_any_jitter() const noexcept;

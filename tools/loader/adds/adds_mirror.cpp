@@ -34,7 +34,10 @@ void AddsMirror::load() {
     throw;
   }
   is_file_behind_ = false;
-  must_be_rewritten_ = !was_empty || !is_durable();
+  must_be_rewritten_ = !was_empty;
+  if (is_durable()) return;
+  must_be_rewritten_ = true;
+  unsaved_ = entries_.size();
 }
 
 // Its writer may have been killed before it synced.

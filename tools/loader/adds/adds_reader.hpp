@@ -23,8 +23,7 @@ class AddsReader {
 
   // Under the set's lock, before a look: nothing of it is known yet. Loads the mirror.
   void begin_look();
-  // Under the set's lock. Loads it once; a file that may not be read, or that others may write to, is tried
-  // again.
+  // Under the set's lock. Loads it once; after any error but damage it is tried again.
   void load_mirror();
 
   enum class Amount {
