@@ -188,11 +188,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /**
-     * An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet.
-     *
-     * @requires extension keysieve
-     */
+    /** @requires extension keysieve */
     public function testAnObjectWhoseNameWasMadeInvalidBeforeItsConstructorRanIsRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'
@@ -216,6 +212,11 @@ final class ObjectsTest extends TestCase
         self::assertSame(str_repeat("KeySieve\\InvalidNameException\n", 3), $script->output, $script->errors);
     }
 
+    /**
+     * An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet.
+     *
+     * @requires extension keysieve
+     */
     public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'
