@@ -69,7 +69,7 @@ inline int for_each_allocation(const std::function<bool(std::uint64_t number, bo
 
 // Fails if the work had hardly any allocations: then they were not counted.
 inline void report_starved(const std::string& work, int tried, const std::string& outcome = "") {
-  EXPECT_GT(tried, 10) << work;
+  EXPECT_GT(tried, 5) << work;
   soak_report("memory exhausted in " + work + ": " + std::to_string(tried) + " allocations" + outcome);
 }
 

@@ -33,7 +33,11 @@ void create_folder(const std::string& path, const std::string& store_name) {
   if (::mkdir(path.c_str(), 0770) != 0 && errno != EEXIST) {
     throw_store_error(store_name + ": cannot create the folder", errno);
   }
-  sync_folder(folder_of(path));  // also if it was there: its maker may have been killed before
+  try {
+    sync_folder(folder_of(path));  // also if it was there: its maker may have been killed before
+  } catch (const Error& error) {
+    throw Error(error.kind(), store_name + ": " + error.what());
+  }
 }
 
 }  // namespace keysieve
