@@ -12,9 +12,6 @@
 
 #include "core/worker/base/error.hpp"
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the name is that of gcov, which writes down what it counted
-extern "C" [[gnu::weak]] void __gcov_exit();
-
 namespace keysieve::test {
 
 inline constexpr int kUnexpected = 99;
@@ -57,16 +54,10 @@ int run_in_process(Work work) {
 inline constexpr uid_t kOtherUser = 54'321;
 inline constexpr gid_t kWorkerGroup = 54'322;
 
-// Works as another user, whose only group is `group`. Only root can do that. Counts for tools/test coverage.
+// Works as another user, whose only group is `group`. Only root can do that.
 template <typename Work>
 int run_as(uid_t user, gid_t group, Work work) {
-  struct Counted {
-    ~Counted() {
-      if (__gcov_exit != nullptr) __gcov_exit();
-    }
-  };
   return run_in_process([&] {
-    const Counted counted;
     if (::setgroups(0, nullptr) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0) return kUnexpected;
     return work();
   });
