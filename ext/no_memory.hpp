@@ -11,7 +11,7 @@
 
 namespace keysieve {
 
-// What is only told, to the log or by info(), as far as memory lasts.
+// For work that only tells something, to the log or by info(). Does what memory lasts for.
 template <typename Work>
 void if_memory_lasts(const Work& work) noexcept {
   try {
@@ -20,7 +20,7 @@ void if_memory_lasts(const Work& work) noexcept {
   }
 }
 
-// A text for an exception.
+// Makes the text of an exception, or a short one when memory runs out.
 template <typename Make>
 std::string text_if_memory_lasts(const Make& make) noexcept {
   try {

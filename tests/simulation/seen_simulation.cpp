@@ -89,7 +89,7 @@ bool SeenMachine::has(std::uint64_t key) {
 }
 
 SeenSimulation::SeenSimulation(std::uint64_t seed)
-    : random_(seed), time_(seed), network_(time_, scheduler_, random_, story_, "redis://simulated") {
+    : Dice(seed), time_(seed), network_(time_, scheduler_, random_, story_, "redis://simulated") {
   const std::size_t count = 2 + draw(2);
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string name = "web" + std::to_string(i);
@@ -110,19 +110,12 @@ std::string SeenSimulation::run() {
   }
   scheduler_.start("fate", fate_, [this] { make_trouble(); });
   const auto after_step = [](const Actor&) {};
-  try {
+  return broken_in(story_, [&] {
     scheduler_.run_until(kSeenStormLasts, after_step);
     calm_down();
     scheduler_.run_until(kSeenStormLasts + kSeenCalmLasts, after_step);
     check_end();
-  } catch (const Broken& broken) {
-    story_.tell(broken.what);
-    return broken.what;
-  } catch (const std::exception& error) {
-    story_.tell(error.what());
-    return error.what();
-  }
-  return "";
+  });
 }
 
 void SeenSimulation::keep(Host& host) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/worker/seen/seen_reader.hpp"
+#include "tests/simulation/dice.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -51,7 +52,7 @@ class SeenMachine {
   std::optional<SeenReader> reader_;
 };
 
-class SeenSimulation {
+class SeenSimulation : Dice {
  public:
   explicit SeenSimulation(std::uint64_t seed);
 
@@ -89,13 +90,6 @@ class SeenSimulation {
   void check_end();
   [[nodiscard]] bool is_known(const Host& host, std::uint64_t key) const;
 
-  std::uint64_t draw(std::uint64_t below) { return random_() % below; }
-  SimulatedMs draw_time(SimulatedMs least, SimulatedMs most) {
-    return least + static_cast<SimulatedMs>(draw(static_cast<std::uint64_t>(most - least)));
-  }
-  unsigned draw_rate(unsigned most) { return draw(2) == 0 ? 0 : 1 + static_cast<unsigned>(draw(most)); }
-
-  std::mt19937_64 random_;
   SimulatedTime time_;
   TemporaryDirectory root_{fast_folder()};
   Machine fate_{"fate"};

@@ -21,7 +21,7 @@ constexpr Guards kAnything{.min_keys = 1, .max_shrink = {}, .max_changed = 1};
 }  // namespace
 
 Simulation::Simulation(std::uint64_t seed)
-    : random_(seed),
+    : Dice(seed),
       time_(seed),
       network_(time_, scheduler_, random_, story_, draw(2) == 0 ? "redis://simulated" : "dir:/simulated"),
       promises_(time_, network_, story_) {
@@ -59,20 +59,13 @@ std::string Simulation::run() {
       if (may_concern_any || actor.machine == &host.machine) promises_.check(host);
     }
   };
-  try {
+  return broken_in(story_, [&] {
     start_actors();
     scheduler_.run_until(kStormLasts, after_step);
     calm_down();
     scheduler_.run_until(kStormLasts + kCalmLasts, after_step);
     check_end();
-  } catch (const Broken& broken) {
-    story_.tell(broken.what);
-    return broken.what;
-  } catch (const std::exception& error) {
-    story_.tell(error.what());
-    return error.what();
-  }
-  return "";
+  });
 }
 
 void Simulation::start_actors() {

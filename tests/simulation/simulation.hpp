@@ -5,13 +5,14 @@
 #include <deque>
 #include <string>
 
+#include "tests/simulation/dice.hpp"
 #include "tests/simulation/promises.hpp"
 #include "tests/simulation/simulated_disk.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
 
-class Simulation {
+class Simulation : Dice {
  public:
   explicit Simulation(std::uint64_t seed);
 
@@ -55,15 +56,6 @@ class Simulation {
   void move_clock(Machine& machine);
   void check_end();
 
-  // One of the numbers below.
-  std::uint64_t draw(std::uint64_t below) { return random_() % below; }
-  SimulatedMs draw_time(SimulatedMs least, SimulatedMs most) {
-    return least + static_cast<SimulatedMs>(draw(static_cast<std::uint64_t>(most - least)));
-  }
-  // Or 0, in every other simulation.
-  unsigned draw_rate(unsigned most) { return draw(2) == 0 ? 0 : 1 + static_cast<unsigned>(draw(most)); }
-
-  std::mt19937_64 random_;
   SimulatedTime time_;
   TemporaryDirectory root_{fast_folder()};
   SimulatedDisk disk_;

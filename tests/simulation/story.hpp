@@ -50,4 +50,19 @@ class Story {
   std::uint64_t digest_ = 0;
 };
 
+// What is wrong at the end of the work, which the story tells, too; empty: nothing.
+template <typename Work>
+std::string broken_in(Story& story, const Work& work) {
+  std::string what;
+  try {
+    work();
+  } catch (const Broken& broken) {
+    what = broken.what;
+  } catch (const std::exception& error) {
+    what = error.what();
+  }
+  if (!what.empty()) story.tell(what);
+  return what;
+}
+
 }  // namespace keysieve::test

@@ -12,7 +12,7 @@ namespace keysieve {
 
 // In no order, without "." and "..". `error` says why they cannot be listed, or not all of them.
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error);
-// Of an open folder.
+// Lists a folder that is open; its position stays.
 std::vector<std::string> names_in(const FileDescriptor& folder, std::error_code& error);
 
 }  // namespace keysieve

@@ -56,7 +56,7 @@ class Publisher {
   [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
   // From now on readers do not answer from the publication before, as of their next call.
   void leave_previous() noexcept { keep_previous(0); }
-  // Its layer, or that of another publication; as open_layer().
+  // As open_layer(), for the publication of that number.
   [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
 
   // Records that the loader has looked at the store and found nothing newer.
