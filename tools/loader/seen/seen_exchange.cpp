@@ -91,7 +91,8 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
 // read once more if a later entry shows that one before it was passed over by mistake:
 // - its window had expired by plan, but went on beyond that.
 // - its filter is not as this host makes them now, but as it made them when it sent the later entry.
-std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const MovingMoment& moment) {
+  const Moment now = moment.now();
   log_ = seen_log(store, config_.name);
   const SeenWindow latest = seen_window(config_, now.unix + kSeenClockTolerance);
   std::map<FilterId, UnixSeconds> ended;
@@ -148,12 +149,13 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
     begin_log(store, writer);
     writer.page().log.read_to = read_to;
   }
-  finish_restoring(writer, ended, now);
+  finish_restoring(writer, ended, {now.unix, moment.now().boot});
   return lost;
 }
 
 // A window that went on beyond its plan has ended as late as its entries say, so the next one has not begun
-// before that. What was restored need not be sent.
+// before that. Reading takes time, in which keys arrive: what they are kept for begins after it. What was
+// restored need not be sent.
 void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                     const Moment& now) {
   const std::vector<OpenFilter>& filters = writer.filters();

@@ -30,7 +30,7 @@ class SeenExchange {
   // Creates the page with all that the log holds and that has not expired; workers do not see it before
   // SeenWriter::show(). Returns how many entries the store has lost. Throws Superseded too, if it was told to
   // stop.
-  std::uint64_t restore(Store& store, SeenWriter& writer, const Moment& now);
+  std::uint64_t restore(Store& store, SeenWriter& writer, const MovingMoment& moment);
 
   // Appends the tags that the log does not have. Returns how many. Throws Data too, if a worker takes tags
   // away, so that there would be no end of it.

@@ -218,8 +218,9 @@ void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& n
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
 // that were seen before a reboot.
 void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
+  const MovingMoment moment(now);
   store_->use(steady_now, [&](Store& store) {
-    report_.saves_lost = exchange_.restore(store, *writer_, now);
+    report_.saves_lost = exchange_.restore(store, *writer_, moment);
     if (writer_->filters().empty()) {
       spdlog::info("{}: begun, {} holds nothing of it", config_.name, store.name());
     } else {
@@ -232,7 +233,7 @@ void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
     }
     const SeenWindow window = seen_window(config_, now.unix);
     if (writer_->filters().empty() || writer_->filters().back().plan.window.ends <= now.unix)
-      writer_->make(seen_plan(config_, window), now.boot);
+      writer_->make(seen_plan(config_, window), moment.now().boot);
     writer_->show();
     return true;
   });
