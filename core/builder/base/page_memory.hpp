@@ -23,7 +23,6 @@ class PageMemory {
   ~PageMemory();
 
   [[nodiscard]] std::byte* get() const noexcept { return address_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   std::byte* address_ = nullptr;

@@ -35,7 +35,6 @@ class Publisher {
   std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
                         const PublicationId& still_right = {});
 
-  [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
   // Publication 0 means that nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;

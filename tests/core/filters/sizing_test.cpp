@@ -229,6 +229,10 @@ TEST(Sizing, RefusesAGrowthOutOfRange) {
   }
 }
 
+TEST(Sizing, RefusesValuesOfTooManyBits) {
+  expect_refused({.keys = 1, .value_bits = 33}, "values of 33 bits are out of range: 1 to 32");
+}
+
 TEST(Sizing, RefusesAnUnsupportedShardSize) {
   for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX}) {
     expect_refused({.keys = 1, .shard_bytes = bytes}, "1024, 2048, 4096 or 8192");

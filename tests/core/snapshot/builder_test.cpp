@@ -257,8 +257,30 @@ TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {
   expect_refused({.set_name = "tags", .growth = 0.5}, "growth");
   expect_refused({.set_name = "tags", .shard_bytes = 3000}, "shard size");
   expect_refused({.set_name = "tags", .valid_for = -1}, "valid_for");
+  for (const std::uint16_t format : {std::uint16_t{0}, std::uint16_t{9}})
+    expect_refused({.set_name = "tags", .format = format}, "is not built");
   expect_refused({.set_name = "tags", .key_profile = std::string(65, 'p')}, "key profile");
   expect_refused({.set_name = "tags", .key_profile = std::string("a\0b", 3)}, "key profile");
+}
+
+// Beyond 4,096 shards, readers ask for a shard's entry before they read it.
+TEST(SnapshotBuilder, HoldsKeysInManyShards) {
+  const auto keys = numbered_keys("key", 30'000);
+  for (const FilterKind& kind : filter_kinds()) {
+    SCOPED_TRACE(kind.name);
+    const SnapshotBytes snapshot = build_snapshot(
+        {.set_name = "tags", .kind = &kind, .target_fpr = 1e-4, .growth = 100, .shard_bytes = 1'024}, keys);
+    const SnapshotView view = decode(snapshot);
+    EXPECT_GT(view.header().shard_count, 4'096U);
+    std::vector<KeyHash> hashes;
+    for (const std::string& key : keys) hashes.push_back(view.hasher()(key));
+    const auto answers = std::make_unique<bool[]>(hashes.size());
+    view.may_contain_many(hashes, answers.get());
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      view.prefetch(hashes[i]);
+      ASSERT_TRUE(answers[i] && view.may_contain(hashes[i])) << keys[i];
+    }
+  }
 }
 
 TEST(SnapshotBuilder, RefusesMomentsThatReadersWouldRefuse) {

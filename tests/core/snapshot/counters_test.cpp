@@ -101,6 +101,14 @@ TEST(Counters, AreRefusedWhenAReservedByteIsNotZero) {
   }
 }
 
+TEST(Counters, AreRefusedWhenTheySayAnotherSize) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  SnapshotBytes wrong = copy_of(set.counters.get());
+  header_of(wrong).bytes += 4;
+  header_of(wrong).header_checksum = checksum(std::as_const(wrong).get().first(56));
+  EXPECT_THAT(refusal_of(wrong, set.snapshot), HasSubstr("bytes, not"));
+}
+
 TEST(Counters, AreRefusedWhenCutShort) {
   const CountingSet set = built(numbered_keys("key", 300));
   for (const std::size_t size :
