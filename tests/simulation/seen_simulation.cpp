@@ -131,7 +131,7 @@ void SeenSimulation::keep(Host& host) {
       if (scheduler_.is_ending()) throw;
       if (std::exchange(host.reboots, false)) {
         host.seen.reboot();
-        for (const std::uint64_t key : std::exchange(host.unsaved, {})) host.since.erase(key);
+        for (const auto& [key, since] : std::exchange(host.unsaved, {})) host.since.erase(key);
       }
       story_.tell("starts again");
     }
@@ -139,7 +139,7 @@ void SeenSimulation::keep(Host& host) {
 }
 
 void SeenSimulation::look(Host& host) {
-  const std::set<std::uint64_t> before = host.unsaved;
+  const std::map<std::uint64_t, SimulatedMs> before = host.unsaved;
   const SimulatedMs clock_is_off = host.seen.machine.clock_is_off;
   if (!host.seen.worker().is_ready()) {
     host.is_ahead |= clock_is_off > 0;
@@ -149,7 +149,11 @@ void SeenSimulation::look(Host& host) {
   story_.tell(has_saved ? "has saved" : host.seen.report().reason);
   if (!has_saved) return;
   if (clock_is_off == 0) host.is_ahead = host.is_behind = false;
-  for (const std::uint64_t key : before) host.unsaved.erase(key);
+  // A key that had expired may be new again meanwhile.
+  std::erase_if(host.unsaved, [&](const auto& one) {
+    const auto found = before.find(one.first);
+    return found != before.end() && found->second == one.second;
+  });
 }
 
 void SeenSimulation::add_keys(Host& host) {
@@ -170,7 +174,7 @@ void SeenSimulation::add(Host& host, std::uint64_t key) {
   }
   if (!is_new || host.is_behind) return;
   host.since[key] = time_.now;
-  host.unsaved.insert(key);
+  host.unsaved[key] = time_.now;
   story_.tell(fmt::format("{} is new", key));
 }
 

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "core/worker/seen/seen_reader.hpp"
@@ -71,7 +70,7 @@ class SeenSimulation : Dice {
         : seen(time, network, name, root) {}
     SeenMachine seen;
     std::map<std::uint64_t, SimulatedMs> since{};  // when a key was new
-    std::set<std::uint64_t> unsaved{};
+    std::map<std::uint64_t, SimulatedMs> unsaved{};
     Actor* keeper = nullptr;
     bool reboots = false;
     // It has restored with a clock that is ahead, by which what it restores may be over: until a look with a

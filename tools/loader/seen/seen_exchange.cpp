@@ -335,10 +335,12 @@ const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter
   const SeenWindow newest = writer.filters().back().plan.window;
   const SeenWindow next = seen_window(config_, newest.ends);
   SeenWindow window = entry.plan.window;
+  const OpenFilter* same = writer.find(id_of(entry.plan));
+  const bool is_over = same ? entry.ended_at > writer.ended_at(*same).value_or(entry.ended_at)
+                            : window.ends + next.kept_for <= now.unix;
   if (window.ends == next.ends && newest.ends <= now.unix + kSeenClockTolerance) {
     window = {now.unix, next.ends, next.kept_for};
-  } else if (window.ends > newest.ends ||
-             (window.ends + next.kept_for <= now.unix && writer.find(id_of(entry.plan)) == nullptr)) {
+  } else if (window.ends > newest.ends || is_over) {
     window = newest;
   } else {  // begun now, so that the window before it counts as one that ended now
     window = {now.unix, window.ends, next.kept_for};

@@ -35,6 +35,18 @@ TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   EXPECT_EQ(web1_.count_of(0, 510), 0U);
 }
 
+TEST_P(SeenClocks, KeepWhatComesFromAWindowThatLastsLongerOnOneThatIsBehind) {
+  look(kNoon);
+  web2_.set_clock(-kHour);
+  web1_.look(kNoon + 10 * kMinute);
+  EXPECT_EQ(web2_.add_many(0, 100), 100U);
+  web2_.look(kNoon + 15 * kMinute - kHour);
+  EXPECT_EQ(web1_.look(kNoon + 15 * kMinute).reason, "");
+  web1_.look(kNoon + 20 * kMinute);
+  web1_.look(kNoon + 25 * kMinute - 1);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+}
+
 TEST_P(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
   web1_.look(kNoon + kHour);
   web2_.look(kNoon);
