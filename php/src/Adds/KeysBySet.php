@@ -32,7 +32,7 @@ final class KeysBySet
     {
         $bySet = $this->keys;
         foreach ($other->keys as $set => $keys) {
-            $bySet[$set] = $keys + ($bySet[$set] ?? []);
+            $bySet[$set] = ($bySet[$set] ?? []) + $keys;
         }
         return new self($bySet);
     }

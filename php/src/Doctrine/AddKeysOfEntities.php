@@ -14,15 +14,15 @@ use KeySieve\Adds\KeysBySet;
 /**
  * Adds the keys of entities that are InSets. Listens to onFlush, postPersist and postUpdate.
  *
- * The last two come between an entity's SQL and the commit: its id is known, a unique index has accepted it, and nobody else sees it
- * yet. The first of them adds the keys of the whole flush in one call per set. If the store does not take them, flush() throws and rolls
+ * The last two come between an entity's SQL and the commit: its id is known, a unique index has accepted it, and others do not see
+ * it yet. The first of them adds the keys of the whole flush in one call per set. If the store does not take them, flush() throws and rolls
  * back. A transaction that is rolled back later costs a needless maybe.
  *
  * DQL and DBAL do not call listeners: there, call Adds::add() before you commit.
  */
 final class AddKeysOfEntities
 {
-    /** @var array<InSets> what this flush inserts, and nobody has added yet */
+    /** @var array<InSets> what this flush inserts and was not added yet */
     private array $inserted = [];
     /** @var array<InSets> what it updates */
     private array $updated = [];
@@ -81,19 +81,15 @@ final class AddKeysOfEntities
 
     private static function newKeys(InSets $entity, EntityManagerInterface $entities): KeysBySet
     {
-        return KeysBySet::of($entity)->butNot(KeysBySet::of(self::before($entity, $entities)));
-    }
-
-    /** The entity as it was before this flush. */
-    private static function before(InSets $entity, EntityManagerInterface $entities): InSets
-    {
         $class = $entities->getClassMetadata($entity::class);
         $changes = $entities->getUnitOfWork()->getEntityChangeSet($entity);
         $before = $class->newInstance();
+        $after = $class->newInstance(); // as it is written: a listener of preUpdate may have changed that, and not the entity
         foreach ([...$class->getFieldNames(), ...$class->getAssociationNames()] as $field) {
-            $value = array_key_exists($field, $changes) ? $changes[$field][0] : $class->getFieldValue($entity, $field);
-            $class->setFieldValue($before, $field, $value);
+            $value = $class->getFieldValue($entity, $field);
+            $class->setFieldValue($before, $field, array_key_exists($field, $changes) ? $changes[$field][0] : $value);
+            $class->setFieldValue($after, $field, array_key_exists($field, $changes) ? $changes[$field][1] : $value);
         }
-        return $before;
+        return KeysBySet::of($after)->butNot(KeysBySet::of($before));
     }
 }

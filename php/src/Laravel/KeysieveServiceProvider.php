@@ -84,7 +84,7 @@ final class KeysieveServiceProvider extends ServiceProvider
 
     private function bindAdds(string $redis, string $prefix = 'keysieve', ?string $queue = null): void
     {
-        $connect = fn (): object => $this->app->make('redis')->connection($redis)->client();
+        $connect = fn (): object => $this->app->make('redis')->resolve($redis)->client();
         $this->app->singleton(RedisAdds::class, static fn (): RedisAdds => new RedisAdds($connect, $prefix));
         $enqueue = function (QueuedKeys $keys) use ($queue): void {
             $this->app->make(Dispatcher::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());

@@ -16,9 +16,9 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
  *         disposable_domains: disposable    # the set that the constraint NotDisposable asks
  *         breached_passwords: breached      # the set that the constraint NotBreached asks
  *         adds:
- *             redis: app.redis     # id of the service: Redis, RedisCluster or Predis\ClientInterface
- *             prefix: keysieve     # ?prefix= of the store's URL
- *             queue: false         # true: what the store does not take goes to Messenger as KeySieve\Adds\QueuedKeys, see QueuedAdds
+ *             redis: '%env(REDIS_URL)%'    # as symfony/cache reads it; with time limits of 2 s if it names none
+ *             prefix: keysieve             # ?prefix= of the store's URL
+ *             queue: false                 # true: what the store does not take goes to Messenger as KeySieve\Adds\QueuedKeys, see QueuedAdds
  */
 final class Configuration implements ConfigurationInterface
 {

@@ -16,6 +16,7 @@ use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
+use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -33,6 +34,9 @@ use Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent;
  */
 final class KeysieveExtension extends Extension
 {
+    /** In seconds: a transaction is open while the store answers. */
+    private const TIME_LIMITS = ['timeout' => 2, 'read_timeout' => 2];
+
     public function load(array $configs, ContainerBuilder $container): void
     {
         $config = $this->processConfiguration(new Configuration(), $configs);
@@ -77,9 +81,10 @@ final class KeysieveExtension extends Extension
     /** @param array{redis: string, prefix: string, queue: bool} $config */
     private function registerAdds(ContainerBuilder $container, array $config): void
     {
-        // A closure, so that Redis is connected by the first add, and what goes wrong then is an AddException.
-        $redis = new ServiceClosureArgument(new Reference($config['redis']));
-        $container->register(RedisAdds::class)->setArguments([$redis, $config['prefix']]);
+        $container->register('keysieve.adds.redis', \stdClass::class)->setShared(false) // RedisAdds opens its own, one after the other
+            ->setFactory([RedisAdapter::class, 'createConnection'])->setArguments([$config['redis'], self::TIME_LIMITS]);
+        $connect = new ServiceClosureArgument(new Reference('keysieve.adds.redis'));
+        $container->register(RedisAdds::class)->setArguments([$connect, $config['prefix']]);
         if ($config['queue']) {
             $container->register(AddQueuedKeys::class)->setArguments([new Reference(RedisAdds::class)])->addTag('messenger.message_handler');
             $dispatch = (new Definition(\Closure::class, [[new Reference('messenger.default_bus'), 'dispatch']]))
