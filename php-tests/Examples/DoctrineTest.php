@@ -59,6 +59,8 @@ final class DoctrineTest extends TestCase
             $until(static fn (): bool => !$set->mayContain('new'));
             $save(new Tag('NEW'));
             $until(static fn (): bool => $set->mayContain('new'));
+            $container->get(KeySieve\Adds\Adds::class)->add('tags', 'by hand');
+            $until(static fn (): bool => $set->mayContain('by hand'));
             echo $rows();
             PHP);
         self::assertSame('NEW', $output, $loader->log());
@@ -71,19 +73,15 @@ final class DoctrineTest extends TestCase
     public function testAFlushAddsItsKeysInOneCallAndIdsToo(array $packages, string $options): void
     {
         $output = $this->code($packages, $options, <<<'PHP'
-            $calls = new class implements KeySieve\Adds\Adds {
-                public function add(string $set, string|int ...$keys): void
-                {
-                    echo $set, json_encode($keys), ' ';
-                }
-            };
-            $listener = new KeySieve\Doctrine\AddKeysOfEntities($calls);
+            $recorded = new KeySieve\Testing\RecordedAdds();
+            $listener = new KeySieve\Doctrine\AddKeysOfEntities($recorded);
             $db->getEventManager()->addEventListener(['onFlush', 'postPersist', 'postUpdate'], $listener);
             $save($a = new Tag('A'), new Tag('B'), new Tag('c', published: false));
             $a->name = 'a2';
             $save($d = new Tag('d'));
+            echo json_encode($recorded->calls);
             PHP);
-        self::assertSame('tags["a","b"] ids[1,2] tags["d","a2"] ids[4] ', $output);
+        self::assertSame('[["tags",["a","b"]],["ids",["1","2"]],["tags",["d","a2"]],["ids",["4"]]]', $output);
         self::assertSame(['a', 'b', 'd', 'a2'], $this->added('tags'));
         self::assertSame(['1', '2', '4'], $this->added('ids'));
     }

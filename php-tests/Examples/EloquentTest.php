@@ -50,6 +50,8 @@ final class EloquentTest extends TestCase
             $until(static fn (): bool => !$set->mayContain('new'));
             Tag::create(['name' => 'NEW']);
             $until(static fn (): bool => $set->mayContain('new'));
+            $app->make(KeySieve\Adds\Adds::class)->add('tags', 'by hand');
+            $until(static fn (): bool => $set->mayContain('by hand'));
             echo $rows();
             PHP);
         self::assertSame('NEW', $output, $loader->log());

@@ -36,9 +36,8 @@ final class AddKeysOfEntities
     public function onFlush(OnFlushEventArgs $event): void
     {
         $unit = $event->getObjectManager()->getUnitOfWork();
-        $isInSets = static fn (object $entity): bool => $entity instanceof InSets;
-        $this->inserted = array_filter($unit->getScheduledEntityInsertions(), $isInSets);
-        $this->updated = array_filter($unit->getScheduledEntityUpdates(), $isInSets);
+        $this->inserted = array_filter($unit->getScheduledEntityInsertions(), static fn (object $entity): bool => $entity instanceof InSets);
+        $this->updated = array_filter($unit->getScheduledEntityUpdates(), static fn (object $entity): bool => $entity instanceof InSets);
         $this->added = KeysBySet::none();
     }
 
@@ -85,6 +84,7 @@ final class AddKeysOfEntities
         $changes = $entities->getUnitOfWork()->getEntityChangeSet($entity);
         $before = $class->newInstance();
         $after = $class->newInstance(); // as it is written: a listener of preUpdate may have changed that, and not the entity
+        assert($before instanceof InSets && $after instanceof InSets);
         foreach ([...$class->getFieldNames(), ...$class->getAssociationNames()] as $field) {
             $value = $class->getFieldValue($entity, $field);
             $class->setFieldValue($before, $field, array_key_exists($field, $changes) ? $changes[$field][0] : $value);

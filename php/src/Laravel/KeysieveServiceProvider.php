@@ -7,6 +7,7 @@ namespace KeySieve\Laravel;
 use Illuminate\Contracts\Bus\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
+use Illuminate\Redis\RedisManager;
 use Illuminate\Support\ServiceProvider;
 use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
@@ -23,6 +24,7 @@ use KeySieve\Validation\PasswordKey;
 use Laravel\Octane\Events\RequestReceived;
 use Laravel\Octane\Events\TaskReceived;
 use Laravel\Octane\Events\TickReceived;
+use Predis\ClientInterface;
 
 use function KeySieve\begin_request;
 
@@ -84,7 +86,7 @@ final class KeysieveServiceProvider extends ServiceProvider
 
     private function bindAdds(string $redis, string $prefix = 'keysieve', ?string $queue = null): void
     {
-        $connect = fn (): object => $this->app->make('redis')->resolve($redis)->client();
+        $connect = fn (): \Redis|\RedisCluster|ClientInterface => $this->app->make(RedisManager::class)->resolve($redis)->client();
         $this->app->singleton(RedisAdds::class, static fn (): RedisAdds => new RedisAdds($connect, $prefix));
         $enqueue = function (QueuedKeys $keys) use ($queue): void {
             $this->app->make(Dispatcher::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());
