@@ -97,6 +97,8 @@ final class DoctrineTest extends TestCase
             $a->views = 1;
             $a->parent = $b;
             $a->size = new Size(2);
+            $a->kind = Kind::Rare;
+            $a->shownAt = new DateTimeImmutable();
             $b->name = 'b2';
             $c->published = true;
             $d->name = 'what?';
@@ -227,6 +229,6 @@ final class DoctrineTest extends TestCase
         foreach ($constants as $name => $value) {
             $given .= "const $name = " . var_export($value, true) . ";\n";
         }
-        return $this->examples->code("use App\Entity\{Size, Tag};\n{$given}require FOLDER . '/../php-tests/Support/doctrine.php';\n$code");
+        return $this->examples->code("use App\Entity\{Kind, Size, Tag};\n{$given}require FOLDER . '/../php-tests/Support/doctrine.php';\n$code");
     }
 }

@@ -19,6 +19,7 @@ use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\HttpKernel\Kernel;
 
 require AUTOLOADER;
+require __DIR__ . '/entities/Kind.php';
 require __DIR__ . '/entities/Size.php';
 require __DIR__ . '/entities/Tag.php';
 error_reporting(E_ALL & ~E_USER_DEPRECATED); // Doctrine says what its next versions change

@@ -16,6 +16,12 @@ class Tag implements InSets
     #[ORM\Column]
     public int $views = 0;
 
+    #[ORM\Column(enumType: Kind::class)]
+    public Kind $kind = Kind::Plain;
+
+    #[ORM\Column(nullable: true)]
+    public ?\DateTimeImmutable $shownAt = null;
+
     #[ORM\ManyToOne]
     public ?Tag $parent = null;
 
