@@ -52,6 +52,21 @@ final class Database
         return $this->rows(str_replace('(?)', $places, $sql), $values);
     }
 
+    /** Commits what the function has written, or nothing if it throws. */
+    public function transaction(\Closure $write): void
+    {
+        $this->connection()->beginTransaction();
+        try {
+            $write();
+            $this->connection()->commit();
+        } catch (\Throwable $error) {
+            if ($this->connection()->inTransaction()) {
+                $this->connection()->rollBack();
+            }
+            throw $error;
+        }
+    }
+
     /** A time limit: how long SQLite waits for a lock, and MySQL and PostgreSQL for a connection. */
     public function connection(): PDO
     {

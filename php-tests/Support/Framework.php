@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Support;
 
 /**
- * The versions of Symfony and Laravel that the package is tested with. Symfony 5.4 is Debian's. Composer installs the others below
- * build/frameworks when a test first needs them, together with the package, as an application does. They stay until what is
- * required changes; remove the folder to get newer ones.
+ * The versions of Symfony and Laravel that the package is tested with; DoctrineTest has those of Doctrine. Symfony 5.4 is Debian's.
+ * Composer installs the others below build/frameworks when a test first needs them, together with the package, as an application
+ * does. They stay until what is required changes; remove the folder to get newer ones.
  */
 final class Framework
 {
@@ -37,10 +37,20 @@ final class Framework
     {
         [$name, $version] = explode(' ', $framework);
         $packages = $name === 'Laravel' ? ['laravel/framework'] : substr_replace(self::COMPONENTS, 'symfony/', 0, 0);
+        return self::project($framework, array_fill_keys($packages, "$version.*"));
+    }
+
+    /**
+     * An application of the package and others.
+     *
+     * @param array<string, string> $required versions by package
+     */
+    public static function project(string $framework, array $required): string
+    {
         $package = ['type' => 'path', 'url' => realpath(self::PACKAGE), 'options' => ['versions' => ['keysieve/reader' => 'dev-main']]];
         $wanted = json_encode([
             'repositories' => [$package],
-            'require' => ['keysieve/reader' => '@dev'] + array_fill_keys($packages, "$version.*"),
+            'require' => ['keysieve/reader' => '@dev'] + $required,
         ]);
         $folder = self::FOLDER . '/' . strtr(strtolower($framework), ' ', '-');
         $done = "$folder/installed"; // written last, with all that the choice of packages depends on

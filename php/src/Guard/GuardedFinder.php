@@ -13,7 +13,7 @@ use KeySieve\Membership;
  *     $products = new GuardedFinder(new Set('products'), $byId);
  *     $product = $products->find(42);    // null without a query, if 42 is absent
  *
- * A row that was inserted after the build is absent too, until its key is added (`keysieve add`, or examples/add_then_commit).
+ * A row that was inserted after the build is absent too, until its key is added (KeySieve\Adds\Adds).
  *
  * @template T
  */

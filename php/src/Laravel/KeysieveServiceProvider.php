@@ -4,9 +4,15 @@ declare(strict_types=1);
 
 namespace KeySieve\Laravel;
 
+use Illuminate\Contracts\Bus\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
+use Illuminate\Redis\RedisManager;
 use Illuminate\Support\ServiceProvider;
+use KeySieve\Adds\Adds;
+use KeySieve\Adds\QueuedAdds;
+use KeySieve\Adds\QueuedKeys;
+use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -18,6 +24,7 @@ use KeySieve\Validation\PasswordKey;
 use Laravel\Octane\Events\RequestReceived;
 use Laravel\Octane\Events\TaskReceived;
 use Laravel\Octane\Events\TickReceived;
+use Predis\ClientInterface;
 
 use function KeySieve\begin_request;
 
@@ -50,6 +57,9 @@ final class KeysieveServiceProvider extends ServiceProvider
         }
         $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::PROFILE);
         $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::PROFILE);
+        if ($config['adds'] !== null) {
+            $this->bindAdds(...$config['adds']);
+        }
     }
 
     public function boot(): void
@@ -57,6 +67,11 @@ final class KeysieveServiceProvider extends ServiceProvider
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
             $this->app->make('events')->listen($begin, static fn () => begin_request());
+        }
+        if ($this->app->bound(AddKeysOfModels::class)) {
+            $events = $this->app->make('events');
+            $events->listen(['eloquent.creating: *', 'eloquent.updating: *'], [AddKeysOfModels::class, 'beforeSql']);
+            $events->listen(['eloquent.created: *', 'eloquent.updated: *'], [AddKeysOfModels::class, 'afterSql']);
         }
         $this->callAfterResolving('validator', $this->addRules(...));
     }
@@ -67,6 +82,18 @@ final class KeysieveServiceProvider extends ServiceProvider
         if ($set !== null) {
             $this->app->singleton($list, static fn (): object => new $list(new Set((string) $set, $keyProfile, false)));
         }
+    }
+
+    private function bindAdds(string $redis, string $prefix = 'keysieve', ?string $queue = null): void
+    {
+        $connect = fn (): \Redis|\RedisCluster|ClientInterface => $this->app->make(RedisManager::class)->resolve($redis)->client();
+        $this->app->singleton(RedisAdds::class, static fn (): RedisAdds => new RedisAdds($connect, $prefix));
+        $enqueue = function (QueuedKeys $keys) use ($queue): void {
+            $this->app->make(Dispatcher::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());
+        };
+        $this->app->singleton(Adds::class, fn (): Adds => $queue === null
+            ? $this->app->make(RedisAdds::class) : new QueuedAdds($this->app->make(RedisAdds::class), $enqueue));
+        $this->app->singleton(AddKeysOfModels::class);
     }
 
     private function addRules(Factory $rules): void

@@ -4,6 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Symfony;
 
+use KeySieve\Adds\Adds;
+use KeySieve\Adds\QueuedAdds;
+use KeySieve\Adds\RedisAdds;
+use KeySieve\Doctrine\AddKeysOfEntities;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -12,7 +16,9 @@ use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
+use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
+use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Extension\Extension;
@@ -28,6 +34,9 @@ use Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent;
  */
 final class KeysieveExtension extends Extension
 {
+    /** In seconds: a transaction is open while the store answers. */
+    private const TIME_LIMITS = ['timeout' => 2, 'read_timeout' => 2];
+
     public function load(array $configs, ContainerBuilder $container): void
     {
         $config = $this->processConfiguration(new Configuration(), $configs);
@@ -50,6 +59,9 @@ final class KeysieveExtension extends Extension
             $container->register(BreachedPasswords::class)->setArguments([$set]);
             $this->registerValidator($container, NotBreachedValidator::class, BreachedPasswords::class);
         }
+        if (isset($config['adds'])) {
+            $this->registerAdds($container, $config['adds']);
+        }
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
             ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
@@ -64,6 +76,26 @@ final class KeysieveExtension extends Extension
             throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$service\"");
         }
         $arguments[$parsed] = true;
+    }
+
+    /** @param array{redis: string, prefix: string, queue: bool} $config */
+    private function registerAdds(ContainerBuilder $container, array $config): void
+    {
+        $container->register('keysieve.adds.redis', \stdClass::class)->setShared(false) // RedisAdds opens its own, one after the other
+            ->setFactory([RedisAdapter::class, 'createConnection'])->setArguments([$config['redis'], self::TIME_LIMITS]);
+        $connect = new ServiceClosureArgument(new Reference('keysieve.adds.redis'));
+        $container->register(RedisAdds::class)->setArguments([$connect, $config['prefix']]);
+        if ($config['queue']) {
+            $container->register(AddQueuedKeys::class)->setArguments([new Reference(RedisAdds::class)])->addTag('messenger.message_handler');
+            $dispatch = (new Definition(\Closure::class, [[new Reference('messenger.default_bus'), 'dispatch']]))
+                ->setFactory([\Closure::class, 'fromCallable']);
+            $container->register(QueuedAdds::class)->setArguments([new Reference(RedisAdds::class), $dispatch]);
+        }
+        $container->setAlias(Adds::class, $config['queue'] ? QueuedAdds::class : RedisAdds::class);
+        $listener = $container->register(AddKeysOfEntities::class)->setArguments([new Reference(Adds::class)]);
+        foreach (['onFlush', 'postPersist', 'postUpdate'] as $event) {
+            $listener->addTag('doctrine.event_listener', ['event' => $event]);
+        }
     }
 
     /** One of its own, whatever key profile the application asks the set with. */
