@@ -55,7 +55,9 @@ final class CoroutineServerTest extends TestCase
         $clock = new Clock();
         $this->start($clock->environment());
         $connections = [$this->connect(), $this->connect()];
-        self::assertStringContainsString('[[],[],"Ready",', self::ask($connections, 'pear')[0]);
+        for ($request = 0; $request < 100; ++$request) { // so many that lookups seldom look at the clock by themselves
+            self::assertStringContainsString('[[],[],"Ready",', self::ask($connections, implode(' ', range(1, 20)))[0]);
+        }
         $clock->advance(3_600);
         self::assertStringContainsString('[["pear"],["pear"],"Expired",', self::ask($connections, 'pear')[1]);
     }
