@@ -201,7 +201,8 @@ void PhpThreads::serve_until_the_last(PhpThread& php) {
   }
 }
 
-// A thread in a server's worker mode: its script serves job after job, all of which PHP takes for one request.
+// A thread in a server's worker mode: its script serves job after job, all of which PHP takes for one
+// request.
 void PhpThreads::serve_in_worker_mode(PhpThread& php, std::uint64_t last) {
   constexpr std::uint64_t kPublicationsPerRequest = 50;
   for (std::uint64_t until = 1; until < last;) {
