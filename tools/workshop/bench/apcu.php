@@ -1,6 +1,6 @@
 <?php
 
-// Compares builds of APCu with each other and with keysieve, for the section "Versions of APCu" of docs/benchmarks.md. Each method and
+// Compares builds of APCu with each other and with keysieve, for the section "Versions of APCu" of docs/results/benchmarks.md. Each method and
 // build is a process of its own, as in php.php; they take turns by rounds.
 //
 //   php tools/workshop/bench/apcu.php BUILD_DIRECTORY ROUNDS KEYS APCU.so...
