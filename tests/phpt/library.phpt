@@ -7,9 +7,9 @@ exec("nm -D --defined-only $library", $symbols);
 foreach ($symbols as $symbol) {
     echo preg_replace('/^\S+ /', '', $symbol), "\n";
 }
-// What only publishers need; older musl lacks renameat2.
+// What only publishers need.
 exec("nm -D --undefined-only $library", $used);
-$makes_files = ['renameat2', 'mkdirat', 'unlinkat', 'fchmod', 'fchown', 'fchownat'];
+$makes_files = ['renameat', 'mkdirat', 'unlinkat', 'fchmod', 'fchown', 'fchownat'];
 print_r(array_intersect(preg_replace('/^\s*U ([^@]*).*$/', '$1', $used), $makes_files));
 $headers = shell_exec("objdump -p $library");
 preg_match_all('/^\s*NEEDED\s+(\S+?)\.so/m', $headers, $needed);
