@@ -1,6 +1,6 @@
 // The moment of a look, which moves on while the look waits for the store. Used by the keeper of a seen set:
-// a window that another host's keys begin here begins when they arrive, or keys that came into the one before
-// meanwhile would be forgotten too early. In whole seconds, none of which has only begun.
+// keys that come meanwhile, from workers or other hosts, are kept from then on. In whole seconds, none of
+// which has only begun.
 #pragma once
 
 #include "core/worker/base/clock.hpp"

@@ -225,11 +225,11 @@ void SeenExchange::append(Store& store, SeenWriter& writer, const std::vector<st
 }
 
 std::uint64_t SeenExchange::send_filter(Store& store, SeenWriter& writer, const FilterId& id,
-                                        const Moment& now) {
+                                        const MovingMoment& moment) {
   std::uint64_t tags = 0;
   std::uint64_t word = 0;
   while (const OpenFilter* filter = writer.find(id)) {
-    const Unsent unsent = unsent_of(*filter, word, new_entry(*filter, writer, now));
+    const Unsent unsent = unsent_of(*filter, word, new_entry(*filter, writer, moment.now()));
     std::uint64_t& of_filter = sent_[id];
     if (of_filter > kMostTags * filter->plan.size.words) {
       throw Error(ErrorKind::Data,
@@ -246,7 +246,7 @@ std::uint64_t SeenExchange::send_filter(Store& store, SeenWriter& writer, const 
   return tags;
 }
 
-std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const MovingMoment& moment) {
   begin_log(store, writer);
   std::vector<FilterId> ids;
   for (const OpenFilter& filter : writer.filters()) ids.push_back(id_of(filter.plan));
@@ -254,14 +254,14 @@ std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment&
   std::optional<Error> failure;
   for (const FilterId& id : ids) {
     try {
-      tags += send_filter(store, writer, id, now);
+      tags += send_filter(store, writer, id, moment);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Data) throw;
       if (!failure) failure = error;
     }
   }
   std::erase_if(sent_, [&](const auto& one) { return writer.find(one.first) == nullptr; });
-  mark_open_window(store, writer, now);
+  mark_open_window(store, writer, moment.now());
   if (failure) throw Error(*failure);
   return tags;
 }

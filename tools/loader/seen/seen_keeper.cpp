@@ -297,7 +297,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
     store_->use(steady_now, [&](Store& store) {
       receive(store, moment);
       if (!sends) return true;
-      report_.keys_saved += exchange_.send(store, *writer_, now);
+      report_.keys_saved += exchange_.send(store, *writer_, moment);
       report_.saved_at = now.unix;
       exchange_.trim(store, *writer_, moment);
       return true;
@@ -318,13 +318,14 @@ void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
   }
   if (!is_open_) return;
   is_exchanging_ = true;
+  const MovingMoment moment(now);
   with_report(store_failure_, [&] {
     store_->use(steady_now, [&](Store& store) {
       const auto to_the_end = [this] {
         on_progress_();
         return true;
       };
-      return SeenExchange(config_, to_the_end).send(store, *writer_, now);
+      return SeenExchange(config_, to_the_end).send(store, *writer_, moment);
     });
   });
   is_exchanging_ = false;
