@@ -35,7 +35,7 @@ struct Terms {
 // Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
 // have to save the registers that hashing uses.
 bool probe(const Attachment& attachment, const zval* key) noexcept;
-// The same for a map.
+// Looks up the key in a map.
 MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
@@ -99,7 +99,7 @@ class AttachedSet {
     return find_by([key](const Attachment& attachment) noexcept { return probe_map(attachment, key); },
                    terms);
   }
-  // The same for all elements of an array, each of which is a key, in their order and by one publication.
+  // Looks up all elements of an array, each of which is a key, in their order and by one publication.
   // Returns how many are not absent.
   std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 

@@ -44,7 +44,7 @@ bool check_callable(zval* value, char** error) {
   return true;
 }
 
-// The same for a key that coerce_key() has accepted.
+// Calls if_unknown with a key that coerce_key() has accepted.
 [[gnu::cold]] bool call_if_key_unknown(zval* if_unknown, zval* key, zval* result) {
   zval argument;
   ZVAL_COPY(&argument, key);

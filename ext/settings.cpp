@@ -81,7 +81,7 @@ ZEND_INI_MH(update_on_unavailable) {
   return SUCCESS;
 }
 
-// The reference of php.ini is made of these comments; docs/operate.md has a table of them.
+// The reference of php.ini is made of these comments.
 PHP_INI_BEGIN()
   // 0: every answer is maybe
   PHP_INI_ENTRY_EX("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled, zend_ini_boolean_displayer_cb)

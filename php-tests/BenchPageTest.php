@@ -31,15 +31,6 @@ final class BenchPageTest extends TestCase
         self::assertSame("**cost**\n\n| method | ns |\n|---|---:|\n| ours | 5 |\n| theirs | 50 |\n", $page);
     }
 
-    public function testSaysOfEachAimWhetherItWasReached(): void
-    {
-        $page = $this->filled('checks', ['checks' => [
-            ['aim' => 'faster', 'wanted' => '≥ 5', 'measured' => '5.6', 'reached' => true],
-            ['aim' => 'smaller', 'wanted' => '≤ 1', 'measured' => '2', 'reached' => false],
-        ]]);
-        self::assertSame("| aim | wanted | measured | reached |\n|---|---:|---:|---:|\n| faster | ≥ 5 | 5.6 | yes |\n| smaller | ≤ 1 | 2 | **no** |\n", $page);
-    }
-
     public function testShowsThePlotsInTheFolderOfItsName(): void
     {
         $page = $this->filled('plots settings', ['settings' => ['apcu 5'], 'plots' => [self::BARS, self::LINES]]);

@@ -87,9 +87,9 @@ Model model_of(const BuildOptions& options, Store* store) {
                           : model_in_store(*store, options.settings.set_name);
 }
 
-// Where the layer over this build begins: without a store with the whole log, which is never too little. What
-// is trimmed is in a build before this one; where the clock was moved back since, it only looks newer. An
-// --as-of that lies before is another matter, and up to push.
+// The log position from which the live layer must add keys. Without a store: the whole log. Trimmed keys are
+// in an earlier build, so the position is at least where the log is trimmed to, even if the clock went back.
+// An --as-of may lie before that: then push decides.
 LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* store) {
   if (options.adds_from) return *options.adds_from;
   if (store == nullptr) return {};

@@ -18,7 +18,7 @@ void say_as_json();
 
 // `code` is a word for scripts: the name of an ErrorKind, "no_memory" or "internal".
 void print_error(const std::string& message, std::string_view code, int exit_status);
-// The same for "no_memory", where there may be none for a message either.
+// Prints the error "no_memory" without allocating.
 void print_no_memory(int exit_status) noexcept;
 void print_note(const std::string& note);
 void print_warning(const std::string& warning);

@@ -47,7 +47,7 @@ void add_known_absent(Report& report, const SnapshotHeader& header);
 // Set, kind, keys, known-absent keys, shards, size, fill ratio, signer, and the FPRs asked for and estimated.
 // Reads all shards.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
-// The same without reading its shards.
+// Adds the summary without reading the shards: the caller knows the fill ratio, or omits it.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio);
 
 }  // namespace keysieve

@@ -47,7 +47,7 @@ struct KeysRead {
 KeysRead read_keys(const std::string& path, const KeyFileFormat& format,
                    const std::function<void(std::string_view key)>& on_key);
 
-// The same in that many threads, for keys whose order does not matter. The caller is thread 0. Each thread
+// Reads keys in `threads` threads, when their order does not matter. The caller is thread 0. Each thread
 // passes some keys at a time. If several lines are wrong, the message names the first one.
 using OnKeys = std::function<void(unsigned thread, std::span<const std::string_view> keys)>;
 KeysRead read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,

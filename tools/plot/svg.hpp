@@ -34,7 +34,7 @@ class Svg {
   void rectangle(const Box& box, std::string_view style);
   // Any UTF-8 text; `at` is the anchor's point on the base line.
   void text(Point at, Anchor anchor, std::string_view text, std::string_view style);
-  // The same, turned to read upwards.
+  // Text that is turned to read upwards.
   void upward_text(Point at, std::string_view text, std::string_view style);
 
   // Returns the whole file. Nothing can be drawn after it.

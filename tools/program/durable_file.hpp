@@ -47,8 +47,8 @@ void sync_file(const FileDescriptor& file, const std::string& path);
 void sync_folder(const std::string& folder);
 std::string folder_of(const std::string& path);
 
-// The same in parts, which need not be in memory together: `write` hands them over one behind the other. What
-// it throws is passed on, and leaves nothing behind either.
+// Writes a durable file in parts, which need not be in memory together: `write` hands them over in order.
+// What it throws is passed on, and leaves nothing behind either.
 using WritePart = std::function<void(Bytes part)>;
 void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write);
 

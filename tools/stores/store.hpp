@@ -98,7 +98,7 @@ class Store {
   // values[i] belongs to keys[i]. Pipelined where the store can; reads are consistent per key, not across
   // keys.
   virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
-  // The same for records that never change once they are there, as chunks: a cache on the way may have them.
+  // Like get_many(), for records that never change, such as chunks: a cache on the way may answer.
   virtual std::vector<std::optional<std::string>> get_immutable(std::span<const std::string> keys) {
     return get_many(keys);
   }
@@ -166,19 +166,19 @@ std::string store_schemes();
 
 // A Redis password that is not in the URL comes from ?password_file= or else from the environment's
 // KEYSIEVE_REDIS_PASSWORD.
-// Connects. Throws Usage for a URL that is not understood, and as a Store does: Unavailable too for
-// what is missing, unless it could be created.
+// Opens and connects. Throws Usage for an unknown URL, Unavailable if the store is missing and was not
+// created, and otherwise as a Store does.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
                                   Patience patience = Patience::OfUrl);
 
-// The same for one store that is opened again and again: what one connection has learned serves the next.
+// Opens one store again and again: what one connection has learned serves the next.
 // The opener, and what it opens, belong to one thread.
 using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
 // Throws Usage as open_store() does.
 StoreOpener opener_of(const std::string& url);
 
-// The same URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other is
-// returned as it is.
+// Returns the URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other
+// URL is returned as it is.
 std::string absolute_store_url(const std::string& url);
 
 // Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: it does

@@ -21,7 +21,7 @@ std::string adds_log(const Store& store, const std::string& set_name);
 // fails: the change is done all the same, and the loaders see it at their next poll.
 std::optional<std::string> wake_loaders(Store& store, const std::string& set_name);
 
-// The same for every set that has a pointer record, after a change that concerns them all. Returns the
+// Wakes the loaders of every set that has a pointer record, after a change that concerns all. Returns the
 // first warning, and still tries to wake the loaders of the other sets.
 std::optional<std::string> wake_loaders_of_all(Store& store);
 

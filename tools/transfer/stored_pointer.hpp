@@ -39,7 +39,7 @@ using PointerChange = std::function<bool(PointerRecord& pointer)>;
 // may be done; after any other error nothing has changed.
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change);
 
-// The same for a change that makes this push's snapshot current. Also throws Unconfirmed, which names the
+// Changes the record so that this push's snapshot becomes current. Also throws Unconfirmed, which names the
 // current generation, if the store does not confirm it (replicas miss it).
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change);

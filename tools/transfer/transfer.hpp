@@ -72,7 +72,7 @@ struct Pulled {
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
             const Progress& progress = {});
 
-// The same with the counters of a counting set, to change it.
+// Pulls a counting set with its counters, to change it.
 Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress = {});
 
 // The snapshot of one kept generation, for push, update and rollback.

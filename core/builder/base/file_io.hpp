@@ -12,7 +12,7 @@ namespace keysieve {
 // Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later. Throws
 // CannotCreate, Permission; some bytes may be written then.
 void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path);
-// The same from `offset` on; several threads may write to a file at once.
+// Like write_all(), from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
 // Reads from `offset` on, fewer bytes only at the end of the file; nothing if that fails, with errno set.

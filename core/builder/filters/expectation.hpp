@@ -30,8 +30,8 @@ double poisson_mean(double mean, Function f) {
   return sum;
 }
 
-// The same for an f without jumps, from about 80 values of it. Sums a bell curve in steps of a quarter of the
-// standard deviation, which is exact to within e^(-32 pi^2), far below rounding.
+// Like poisson_mean(), for an f without jumps, from about 80 values of it. Sums a bell curve in steps of a
+// quarter of the standard deviation, which is exact to within e^(-32 pi^2), far below rounding.
 template <typename Function>
 double smooth_poisson_mean(double mean, Function f) {
   const double step = std::floor(std::sqrt(mean) / 4.0);

@@ -22,8 +22,8 @@ struct MemoryPlan {
   // The plan of each of two lists that are partitioned in the same memory. The second one has as many hashes
   // in memory again, for the shards at hand.
   [[nodiscard]] MemoryPlan for_two_lists() const;
-  // The same plan when `bytes` of the memory for sorting are needed for something else. Throws Usage when
-  // that is more than half of it.
+  // This plan without `bytes` of its memory for sorting, which something else needs. Throws Usage when that
+  // is more than half of it.
   [[nodiscard]] MemoryPlan less(std::uint64_t bytes) const;
 };
 

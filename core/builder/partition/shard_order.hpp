@@ -36,7 +36,7 @@ inline HashRange range_of_shards(std::uint32_t begin, std::uint32_t end, std::ui
 std::span<KeyHash> sort_distinct(std::span<KeyHash> hashes, const HashRange& range, KeyHash* scratch,
                                  std::vector<std::uint32_t>& counts);
 
-// The same for a short list, by comparing.
+// Sorts a short list and keeps each hash once, by comparing.
 inline void sort_and_dedupe(std::vector<KeyHash>& hashes) {
   std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());

@@ -151,7 +151,7 @@ bool SnapshotBuilder::try_write(const WriteAt& write_at) {
   return true;
 }
 
-// Keys that this filter has let pass before will pass it again: an application collects such lists.
+// Collected lists are keys that this filter let pass, so more of them need a bit than its FPR predicts.
 void SnapshotBuilder::enlarge_second_levels(std::uint32_t bytes) {
   geometry_.params.retrieval_bytes = bytes;
   if (geometry_.params.stride() > kMaxShardBytes) {

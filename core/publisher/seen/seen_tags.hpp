@@ -95,7 +95,7 @@ inline void copy_tags(const SeenFilter& from, const SeenFilter& to, std::span<st
       all[copy.tags()] = tag;
       copy = copy.with(tag.tag);
     });
-    // The same word, if no worker has put a tag there yet: all tags keep their lengths.
+    // If no worker has put a tag there yet, the word is copied whole: all tags keep their lengths.
     const WordValue before = to.words()[word].load();
     if (before.tags() == 0 && to.words()[word].compare_and_set(before, copy)) {
       sent[word] = static_cast<std::uint8_t>(known);

@@ -56,8 +56,8 @@ class SeenWriter {
   void take_over(SeenWriter& old);
   // Releases the file `lock`, which the writer that takes over may need. The page stays locked.
   void unlock() noexcept { lock_ = {}; }
-  // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
-  // call new, those with the page that follows would call new again.
+  // Takes all filters from the page. A worker that kept a removed filter would call keys new that workers of
+  // the next page call new again.
   void clear() noexcept;
   // Removes the set with its memory: workers drop it at their next request. Nothing may be called afterwards.
   // Throws CannotCreate, Permission, also if there are foreign files in the folder.
@@ -119,6 +119,7 @@ class SeenWriter {
   void leave(UnixSeconds now) noexcept;
 
  private:
+  static BootSeconds ended_since_boot(const OpenFilter& filter, const OpenFilter& next) noexcept;
   void make_new_page(Bytes bytes) const;
   void open_page();
   [[nodiscard]] bool attach_all();

@@ -21,8 +21,8 @@ namespace keysieve {
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_bypass(const std::string& directory, std::string_view set_name);
 
-// The same for the switch in the store, which the loader applies here. The set is bypassed while either is
-// on.
+// Sets or clears the bypass of the store, for the loader. The set is bypassed while the operator's switch or
+// this one is on.
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_store_bypass(const std::string& directory, std::string_view set_name);
 

@@ -43,8 +43,8 @@ class PublisherFolder : public SetFolder {
   // Gives a finished file its final name, which must be free. Throws CannotCreate, Permission that names
   // `to`; then both are as they were.
   void rename_file(const std::string& from, const std::string& to) const;
-  // The same, but there may be a file of that name: a process that opens it gets the old one or the new one,
-  // one that has opened the old one keeps it.
+  // Like rename_file(), but replaces a file of that name: a process that opens it gets the old one or the new
+  // one, and a process that has opened the old one keeps it.
   void replace_file(const std::string& from, const std::string& to) const;
   // Does nothing if the file is not there. Throws CannotCreate, Permission. Processes that have opened or
   // mapped it keep it.

@@ -183,7 +183,7 @@ constexpr Lookup lookup_of(const FilterParams& params) noexcept {
           prefetch_one<Probe>};
 }
 
-// The same for a map.
+// The lookup of a map, which also finds values.
 template <template <typename, bool> typename Functions, typename Probe>
 constexpr Lookup map_lookup_of(const FilterParams& params) noexcept {
   Lookup lookup = lookup_of<Functions, Probe>(params);

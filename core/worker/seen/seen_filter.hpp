@@ -65,7 +65,7 @@ class SeenFilter {
       return word.compare_and_set(before, after);
     });
   }
-  // The same for words that no other thread sees.
+  // Adds to words that no other thread sees, without an atomic operation.
   [[nodiscard]] bool add_alone(KeyHash hash) const noexcept {
     return add_by(hash, [](Word& word, const WordValue& /*before*/, const WordValue& after) noexcept {
       word.store_alone(after);

@@ -59,7 +59,7 @@ class SeenReader {
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept;
   // Adds the key.
   [[nodiscard]] SeenAnswer add_if_new(KeyHash hash) noexcept;
-  // The same for many; is_new[i] belongs to hashes[i]. A key that occurs twice is new once. Returns how many
+  // Adds many keys; is_new[i] belongs to hashes[i]. A key that occurs twice is new once. Returns how many
   // keys it has answered: not all if the set becomes unavailable meanwhile.
   [[nodiscard]] std::size_t add_many_if_new(std::span<const KeyHash> hashes, bool* is_new) noexcept;
 

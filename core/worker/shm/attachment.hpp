@@ -17,7 +17,7 @@ class Attachment {
   // not there (any more), Data, Incompatible, Permission, NotTrusted.
   Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
 
-  // The same for files that have no final name yet: the publisher uses it to check them as a reader would.
+  // Attaches files that have no final name yet: the publisher checks them by it, as a reader would.
   struct FileNames {
     std::string snapshot;
     std::string live;

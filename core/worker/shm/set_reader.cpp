@@ -235,7 +235,7 @@ void SetReader::answer_while(std::uint64_t word) noexcept {
   expected_word_ = may_change ? kUnsettled : word;
 }
 
-// The same for this call; the next one looks again.
+// Answers as answer_while() for this call alone; the next one looks again.
 void SetReader::answer_once(std::uint64_t word) noexcept {
   answer_while(word);
   expected_word_ = kUnsettled;

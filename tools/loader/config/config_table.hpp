@@ -39,7 +39,7 @@ class ConfigTable {
 
   // A string; nothing when the key is not there.
   std::optional<std::string> text(std::string_view key);
-  // The same of a number as well, given as text.
+  // A string, or a number as text; nothing when the key is not there.
   std::optional<std::string> text_or_number(std::string_view key);
   void require(std::string_view key) const;
 

@@ -26,7 +26,7 @@ class AgeLimit {
   // Throws Older unless the pointer's current snapshot is as new as all that this host has seen, or has come
   // after the live one. Needs no pull.
   void check_follows(const PointerRecord& pointer, const LiveSet& live) const;
-  // The same of a snapshot by itself.
+  // Throws Older if the generation is lower than the live one and the snapshot not newer than all seen here.
   void check_not_older(const SnapshotRecord& record, const LiveSet& live) const;
   // What the next snapshot must not be older than, by its signed header; nothing in a set without public
   // keys.

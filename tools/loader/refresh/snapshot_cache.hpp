@@ -39,7 +39,7 @@ class SnapshotCache {
   // Atomic, and on disk when it returns. Throws as save() does.
   void save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const;
 
-  // The same of a set with public keys; zero when it was never saved.
+  // The newest signed snapshot of a set with public keys; zero when it was never saved.
   [[nodiscard]] NewestSigned newest_signed(const std::string& set_name) const;
   void save_newest_signed(const std::string& set_name, const NewestSigned& newest) const;
 

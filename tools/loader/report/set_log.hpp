@@ -24,7 +24,7 @@ class SetLog {
   void say_damaged(const std::string& damage);
   // Bytes of the live layers had changed, and are restored.
   void say_layer_damaged(const std::string& damage);
-  // The same snapshot again, with a larger layer.
+  // The live snapshot was published again, with a larger layer.
   void say_enlarged(LayerGeometry before, const NewLayer& now);
   // Until when the store bypasses the set; nothing: it does not. Logged when that changes.
   void say_bypass(std::optional<UnixSeconds> until);

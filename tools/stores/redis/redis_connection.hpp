@@ -92,7 +92,7 @@ class RedisConnection {
   // The reply to the oldest command that has none yet; it may be an error. Throws Data, naming the key, as
   // soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
-  // The same without waiting: nullptr when it is not all there yet.
+  // Like receive(), without waiting: nullptr when the reply is not all there yet.
   RedisReply receive_if_there(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
 
   // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.

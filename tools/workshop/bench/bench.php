@@ -1,6 +1,6 @@
 <?php
 
-// What the parts of tools/workshop/bench/run share: figures, aims, the JSON that a part prints, and keys.
+// What the parts of tools/workshop/bench/run share: figures, the JSON that a part prints, and keys.
 
 declare(strict_types=1);
 
@@ -34,17 +34,6 @@ function three_digits(float $value): string
 {
     $decimals = $value == 0 ? 0 : max(0, 2 - (int) floor(log10(abs(rounded($value)))));
     return number_format(rounded($value), $decimals);
-}
-
-/** An aim, and whether it was reached. */
-function at_most(string $aim, float $limit, float $measured, string $unit = ''): array
-{
-    return ['aim' => $aim, 'wanted' => "≤ $limit$unit", 'measured' => three_digits($measured) . $unit, 'reached' => $measured <= $limit];
-}
-
-function at_least(string $aim, float $limit, float $measured): array
-{
-    return ['wanted' => "≥ $limit", 'reached' => $measured >= $limit] + at_most($aim, $limit, $measured);
 }
 
 /** The results of $measure for each subject, lists by name; the subjects take turns in each round. */
@@ -85,9 +74,9 @@ function lines(string $file, string $title, array $x, array $y, array $lines, st
 }
 
 /** As tools/workshop/bench/README.md describes it. */
-function print_part(array $settings, array $tables, array $plots, array $checks = []): void
+function print_part(array $settings, array $tables, array $plots): void
 {
-    $part = ['settings' => $settings, 'tables' => $tables, 'plots' => $plots, 'checks' => $checks];
+    $part = ['settings' => $settings, 'tables' => $tables, 'plots' => $plots];
     echo json_encode($part, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT), "\n";
 }
 

@@ -109,10 +109,6 @@ foreach (array_keys($series) as $name) {
     }
 }
 
-$limited = 'split_block_bloom, ' . LIMIT;
-[$base, $most] = array_slice($sizes, -2);
-$default = $made["keysieve split_block_bloom, threads: $processors"][0];
-$of = short_count($keys) . ' keys of 20 bytes from a file, ';
 print_part([
     "Lists are in the page cache; results are written to disk, those of keysieve synced as well. Medians of $rounds rounds.",
     'sort: LC_ALL=C, -S 1G. sqlite3: WITHOUT ROWID, journal_mode and synchronous off, cache_size 500 MB. Redis: unix socket, ' . KEYS_PER_COMMAND .
@@ -124,10 +120,4 @@ print_part([
 ], [
     bars('build_methods', 'Seconds from a list of ' . short_count($keys) . ' keys', 'seconds', 'log', $bars),
     lines('build_growth', 'Time of a build per key', ['keys in the list', 'log'], ['ns per key', 'log'], $lines),
-], [
-    at_most($of . 'split_block_bloom, times cdb', 0.25, $default / $made['cdb -c: a CDB file'][0]),
-    at_most($of . 'ribbon, times split_block_bloom', 2, $made["keysieve ribbon, threads: $processors"][0] / $default),
-    at_most('time per key with ' . short_count($most) . ' keys and ' . LIMIT . ', times that with ' . short_count($base) . ' keys', 2,
-        ($grown[$most][$limited][0] / $most) / ($grown[$base][$limited][0] / $base)),
-    at_most('memory with ' . short_count($most) . ' keys and ' . LIMIT, round(800 * 1.048576), $grown[$most][$limited][2], ' MB'),
 ]);

@@ -1,5 +1,5 @@
 // Measures every filter kind in every shard size for three target FPRs and prints the Markdown table of
-// docs/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]. With --rates it measures
+// docs/results/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]. With --rates it measures
 // from 1 % to the lowest target of each kind, in shards of 4 KiB: the smaller table there.
 #include <fmt/core.h>
 

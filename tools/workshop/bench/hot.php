@@ -44,8 +44,4 @@ print_part([], [
         $row('mayContainMany() of 20', 'mayContainMany', 'empty batch method'),
         $row('candidates() of 20', 'candidates', 'empty batch method'),
     ]),
-], [], [
-    at_most('hot mayContain(), ns above an empty method that takes a string', 6, $above('mayContain', 'empty method')),
-    at_most('hot mayContainMany() of 20, ns above an empty batch method', 90, $above('mayContainMany', 'empty batch method')),
-    at_most('hot candidates() of 20, ns above an empty batch method', 90, $above('candidates', 'empty batch method')),
-]);
+], []);

@@ -156,9 +156,6 @@ foreach (array_keys(METHODS) as $i => $name) {
     fn (string $file): array => json_decode(file_get_contents("$folder/$file.json"), true, flags: JSON_THROW_ON_ERROR),
     ['hot', 'package'],
 );
-/** How much slower the fastest of these is. */
-$ratio = fn (string ...$names): float => min(array_intersect_key($ratios[$largest], array_flip($names)));
-$of = '20 keys of ' . short($largest) . ': times faster than';
 print_part([
     'one process per method, which take turns by rounds; keys of 20 bytes, made while no time is taken, drawn from all keys of the set and as many absent ones',
     ...$package['settings'],
@@ -174,11 +171,4 @@ print_part([
     ...$package['tables'],
 ], [
     bars('php_methods', 'A page asks for 20 keys of ' . short($largest), 'µs', 'log', $bars),
-], [
-    ...$hot['checks'],
-    at_least("$of tuned apcu_exists(array)", 5, $ratio('apcu_exists(array)')),
-    at_least("$of Bloom in PHP", 7, $ratio('Bloom in PHP: 8 KB shards in APCu', 'Bloom in PHP: 1 KB shards in APCu')),
-    at_least("$of any socket", 15, $ratio('Redis, 120 GETBIT in one pipeline', 'Redis, SMISMEMBER', 'memcached, getMulti()')),
-    at_least("$of isset on a private array", 3, $ratio('isset on a private array')),
-    ...$package['checks'],
 ]);

@@ -1,7 +1,7 @@
 <?php
 
 // Fills in the page of all benches: php report.php PAGE RESULTS DRAW PART... Between "<!-- begin PART WHAT... -->" and "<!-- end
-// PART -->" it puts the contents of RESULTS/PART.json: tables, plots, checks, settings. The program DRAW writes the plots into the
+// PART -->" it puts the contents of RESULTS/PART.json: tables, plots, settings. The program DRAW writes the plots into the
 // folder next to the page that has its name. A part without results is named in its place; parts that are not given stay.
 
 declare(strict_types=1);
@@ -29,10 +29,6 @@ function markdown(array $part, string $what, string $folder, string $date): stri
     return match ($what) {
         'tables' => implode("\n", array_map(fn (array $table): string => "**$table[title]**\n\n" . table_markdown($table['columns'], $table['rows']), $part['tables'])),
         'plots' => implode("\n", array_map(fn (array $plot): string => "![$plot[title]](" . basename($folder) . "/$plot[file].svg)\n", $part['plots'])),
-        'checks' => table_markdown(['aim', 'wanted', 'measured', 'reached'], array_map(
-            fn (array $check): array => [$check['aim'], $check['wanted'], $check['measured'], $check['reached'] ? 'yes' : '**no**'],
-            $part['checks'],
-        )),
         'settings' => '- ' . implode("\n- ", [...$part['settings'], "measured on $date"]) . "\n",
         default => throw new RuntimeException("unknown place in the page: $what"),
     };
@@ -56,7 +52,7 @@ $fill_in = function (array $place) use ($parts, $results, $folder, $draw): strin
     if (!is_file($file)) {
         return "$begin\n*$name was not measured.*\n$end";
     }
-    $part = json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR) + ['settings' => [], 'tables' => [], 'plots' => [], 'checks' => []];
+    $part = json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR) + ['settings' => [], 'tables' => [], 'plots' => []];
     $texts = array_map(fn (string $what): string => markdown($part, $what, $folder, gmdate('Y-m-d', filemtime($file))), explode(' ', $whats));
     draw($part['plots'], $draw, $folder);
     return "$begin\n" . implode("\n", $texts) . $end;

@@ -10,13 +10,19 @@ require __DIR__ . '/pages.php';
 require __DIR__ . '/command_line.php';
 require __DIR__ . '/ini.php';
 require __DIR__ . '/loader.php';
+require __DIR__ . '/metrics.php';
+require __DIR__ . '/json.php';
 require __DIR__ . '/php_interface.php';
+
+const METRICS = 'tests/tools/loader/http/golden/metrics.txt';
 
 // In the repository pages link to the sources, in the site to the pages made from them.
 const REFERENCES = [
     'ext/keysieve.stub.php' => 'docs/reference/php.md',
     'ext/settings.cpp' => 'docs/reference/ini.md',
     'tools/loader/keysieve.toml.example' => 'docs/reference/loader.md',
+    METRICS => 'docs/reference/metrics.md',
+    'docs/schemas' => 'docs/reference/json.md',
 ];
 
 [, $programs, $made] = $argv;
@@ -27,4 +33,6 @@ write_file("$made/site.css", read_file(__DIR__ . '/site.css'));
 write_file("$made/docs/reference/command_line.md", command_line_page($programs));
 write_file("$made/docs/reference/ini.md", ini_page(read_file('ext/settings.cpp')));
 write_file("$made/docs/reference/loader.md", loader_page(read_file('tools/loader/keysieve.toml.example')));
+write_file("$made/docs/reference/metrics.md", metrics_page(read_file(METRICS)));
+write_file("$made/docs/reference/json.md", json_page(glob('docs/schemas/*.json')));
 write_file("$made/docs/reference/php.md", php_interface_page(read_file('ext/keysieve.stub.php')));

@@ -48,10 +48,10 @@ function with_links(string $text, string $path, array $references, array &$comin
     $link = '/(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(?=[#)])/';
     return preg_replace_callback($link, static function (array $found) use ($path, $references, &$coming): string {
         $target = resolved(dirname($path), $found[1]);
+        $page = $references[$target] ?? null;
         if (is_dir($target)) {
             $target .= '/README.md';
         }
-        $page = $references[$target] ?? null;
         if ($page === null) {
             $coming[] = $target;
             $page = page_of($target);

@@ -87,7 +87,7 @@ class System {
     }
 
 #if KEYSIEVE_X86_64
-    // The same for four rows at once.
+    // Does step() for four rows at once.
     KEYSIEVE_AVX2 void step_avx2(Row row, std::uint64_t value) noexcept {
       const __m256i row4 = _mm256_set1_epi64x(static_cast<long long>(row));
       const __m256i value4 = _mm256_set1_epi64x(static_cast<long long>(value));

@@ -177,13 +177,6 @@ TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {
   EXPECT_EQ(result.output + result.errors, "");
 }
 
-TEST(Metrics, AreAllDescribed) {
-  const std::string page = read(KEYSIEVE_SOURCES "/docs/metrics.md");
-  for (const std::string& name : matches(metrics_text(full_view()), "# TYPE ([a-z0-9_]+) ")) {
-    EXPECT_THAT(page, HasSubstr("`" + name)) << "not in docs/metrics.md";
-  }
-}
-
 TEST(AlertsInPrometheus, AreRightAndFireWhenTheyShall) {
   const ProgramResult check = promtool({"check", "rules", kMonitoring + "alerts.yml"});
   EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
