@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Laravel;
 
+use Illuminate\Contracts\Config\Repository;
+use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Support\ServiceProvider;
@@ -36,8 +38,12 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function register(): void
     {
         // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
-        $settings = $this->app->make('config');
-        $config = ($settings->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
+        $settings = $this->app->make(Repository::class);
+        /**
+         * @var array{sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
+         *     breached_passwords: int|string|null} $config
+         */
+        $config = (array) $settings->get('keysieve') + (array) require __DIR__ . '/keysieve.php';
         $settings->set('keysieve', $config);
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
@@ -56,7 +62,7 @@ final class KeysieveServiceProvider extends ServiceProvider
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
-            $this->app->make('events')->listen($begin, static fn () => begin_request());
+            $this->app->make(Dispatcher::class)->listen($begin, static fn () => begin_request());
         }
         $this->callAfterResolving('validator', $this->addRules(...));
     }
@@ -72,8 +78,8 @@ final class KeysieveServiceProvider extends ServiceProvider
     private function addRules(Factory $rules): void
     {
         foreach (['not_disposable' => DisposableDomains::class, 'not_breached' => BreachedPasswords::class] as $rule => $list) {
-            $isText = static fn (mixed $value): bool => is_scalar($value) || $value instanceof \Stringable;
-            $passes = fn (string $attribute, mixed $value): bool => !$isText($value) || !$this->app->make($list)->has((string) $value);
+            $passes = fn (string $attribute, mixed $value): bool
+                => !(is_scalar($value) || $value instanceof \Stringable) || !$this->app->make($list)->has((string) $value);
             $rules->extend($rule, $passes, $list::REFUSAL);
         }
     }
