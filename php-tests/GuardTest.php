@@ -8,6 +8,7 @@ use KeySieve\Guard\GuardedCache;
 use KeySieve\Guard\GuardedCachePool;
 use KeySieve\Guard\GuardedFinder;
 use KeySieve\Testing\ListedKeys;
+use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
@@ -22,23 +23,16 @@ use Symfony\Component\Cache\Psr16Cache;
 final class GuardTest extends TestCase
 {
     private TraceableAdapter $pool;
-    private int $reporting;
 
     public static function setUpBeforeClass(): void
     {
-        require_once 'Symfony/Component/Cache/autoload.php';
-        require_once 'Illuminate/Cache/autoload.php';
+        require_once Framework::autoloader('Symfony 7.4');
+        require_once Framework::autoloader('Laravel 12');
     }
 
     protected function setUp(): void
     {
-        $this->reporting = error_reporting(E_ALL & ~E_DEPRECATED); // of libraries that are older than PHP 8.2
         $this->pool = new TraceableAdapter(new ArrayAdapter());
-    }
-
-    protected function tearDown(): void
-    {
-        error_reporting($this->reporting);
     }
 
     /** @return iterable<string, array{\Closure(CacheItemPoolInterface): CacheInterface}> */
