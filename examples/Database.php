@@ -26,7 +26,9 @@ final class Database
      */
     public function rows(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        /** @var list<array<string, mixed>> $rows */
+        $rows = $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        return $rows;
     }
 
     /**
@@ -37,7 +39,7 @@ final class Database
      */
     public function column(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values)->fetchAll(PDO::FETCH_COLUMN);
+        return array_values($this->run($sql, $values)->fetchAll(PDO::FETCH_COLUMN));
     }
 
     /**

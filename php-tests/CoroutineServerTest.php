@@ -11,12 +11,10 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * A server with coroutines on Amp, which Composer installs below build/frameworks: one process for all requests.
- *
- * @group frameworks
- */
+/** A server with coroutines on Amp, which Composer installs below build/frameworks: one process for all requests. */
+#[Group('frameworks')]
 final class CoroutineServerTest extends TestCase
 {
     private const CONNECTIONS = 20;

@@ -16,6 +16,7 @@ use KeySieve\Membership;
  */
 final class ProductFinder
 {
+    /** @var GuardedFinder<int, ?array<string, mixed>> */
     private readonly GuardedFinder $products;
 
     public function __construct(
@@ -37,7 +38,7 @@ final class ProductFinder
 
     /**
      * @param list<int> $numbers
-     * @return array<int, array<string, mixed>>
+     * @return array<int, ?array<string, mixed>>
      */
     private function load(array $numbers): array
     {

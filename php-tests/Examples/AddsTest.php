@@ -7,6 +7,7 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** RedisAdds with phpredis, and a queue. UserNamesTest has a loader too; DoctrineTest and EloquentTest have Predis, listeners and queues. */
 final class AddsTest extends TestCase
@@ -79,7 +80,7 @@ final class AddsTest extends TestCase
         yield 'nobody listens' => ['$connect = static fn (): Redis => connect(path: "/nowhere");', 'No such file'];
     }
 
-    /** @dataProvider troubles */
+    #[DataProvider('troubles')]
     public function testWhatMayNotBeAddedIsAnException(string $prepare, string $reason): void
     {
         $output = $this->code('$connect = static fn (): Redis => $redis;' . $prepare . <<<'PHP'

@@ -10,12 +10,11 @@ use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * Entities whose keys are added before they are committed, in an application of Symfony with Doctrine.
- *
- * @group frameworks
- */
+/** Entities whose keys are added before they are committed, in an application of Symfony with Doctrine. */
+#[Group('frameworks')]
 final class DoctrineTest extends TestCase
 {
     private const SYMFONY = ['symfony/cache', 'symfony/doctrine-bridge', 'symfony/framework-bundle', 'symfony/messenger'];
@@ -40,10 +39,8 @@ final class DoctrineTest extends TestCase
         ];
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testARowThatIsCommittedIsMaybeOnThisHost(array $packages, string $options): void
     {
         $loader = new Loader(['tags'], $this->redis->url);
@@ -66,10 +63,8 @@ final class DoctrineTest extends TestCase
         self::assertSame('NEW', $output, $loader->log());
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testAFlushAddsItsKeysInOneCallAndIdsToo(array $packages, string $options): void
     {
         $output = $this->code($packages, $options, <<<'PHP'
@@ -86,10 +81,8 @@ final class DoctrineTest extends TestCase
         self::assertSame(['1', '2', '4'], $this->added('ids'));
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testAnUpdateAddsOnlyKeysThatAreNew(array $packages, string $options): void
     {
         $this->code($packages, $options, <<<'PHP'
@@ -118,10 +111,8 @@ final class DoctrineTest extends TestCase
         self::assertSame(['1', '2', '4', '3'], $this->added('ids'));
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testARowThatTheDatabaseRefusesIsNotAdded(array $packages, string $options): void
     {
         $output = $this->code($packages, $options, <<<'PHP'
@@ -133,10 +124,8 @@ final class DoctrineTest extends TestCase
         self::assertSame(['a'], $this->added('tags'));
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testARollbackLeavesAKeyTooMany(array $packages, string $options): void
     {
         $output = $this->code($packages, $options, <<<'PHP'
@@ -151,10 +140,8 @@ final class DoctrineTest extends TestCase
         self::assertSame(['a', 'b'], $this->added('tags'));
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testAStoreThatIsAwayLeavesNoRow(array $packages, string $options): void
     {
         $this->redis->stop();
@@ -162,10 +149,8 @@ final class DoctrineTest extends TestCase
         self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: keysieve:(tags|ids):adds: .*\nrows: $/s', $output);
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testAQueueKeepsWhatTheStoreDoesNotTake(array $packages, string $options): void
     {
         $this->redis->command('SET', 'shop:tags:adds', 'is no log');
@@ -191,10 +176,8 @@ final class DoctrineTest extends TestCase
         self::assertSame(['a'], $this->added('tags', 'shop'));
     }
 
-    /**
-     * @dataProvider applications
-     * @param array<string, string> $packages
-     */
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testAQueueThatIsNoneLeavesNoRow(array $packages, string $options): void
     {
         $this->redis->stop();

@@ -10,12 +10,11 @@ use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * Models whose keys are added before they are committed, in applications of Laravel.
- *
- * @group frameworks
- */
+/** Models whose keys are added before they are committed, in applications of Laravel. */
+#[Group('frameworks')]
 final class EloquentTest extends TestCase
 {
     private RedisServer $redis;
@@ -35,7 +34,7 @@ final class EloquentTest extends TestCase
         }
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testARowThatIsCommittedIsMaybeOnThisHost(string $framework): void
     {
         $loader = new Loader(['tags'], $this->redis->url);
@@ -57,7 +56,7 @@ final class EloquentTest extends TestCase
         self::assertSame('NEW', $output, $loader->log());
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testAnUpdateAddsOnlyKeysThatAreNew(string $framework): void
     {
         $this->code($framework, <<<'PHP'
@@ -76,7 +75,7 @@ final class EloquentTest extends TestCase
         self::assertSame(['a', 'b', 'a2'], $this->added('tags'));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testARowThatTheDatabaseRefusesInATransactionIsNotAdded(string $framework): void
     {
         $output = $this->code($framework, <<<'PHP'
@@ -88,7 +87,7 @@ final class EloquentTest extends TestCase
         self::assertSame(['a'], $this->added('tags'));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testARollbackLeavesAKeyTooMany(string $framework): void
     {
         $output = $this->code($framework, <<<'PHP'
@@ -102,7 +101,7 @@ final class EloquentTest extends TestCase
         self::assertSame(['a', 'b'], $this->added('tags'));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testAnIdNeedsATransaction(string $framework): void
     {
         $output = $this->code($framework, <<<'PHP'
@@ -122,7 +121,7 @@ final class EloquentTest extends TestCase
         }
     }
 
-    /** @dataProvider writes */
+    #[DataProvider('writes')]
     public function testAStoreThatIsAwayLeavesNoRow(string $framework, string $write): void
     {
         $this->redis->stop();
@@ -130,7 +129,7 @@ final class EloquentTest extends TestCase
         self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: keysieve:tags:adds: .*\nrows: $/s', $output);
     }
 
-    /** @dataProvider writes */
+    #[DataProvider('writes')]
     public function testAQueueKeepsWhatTheStoreDoesNotTake(string $framework, string $write): void
     {
         $this->redis->command('SET', 'shop:tags:adds', 'is no log');
@@ -154,7 +153,7 @@ final class EloquentTest extends TestCase
         self::assertSame(['a'], $this->added('tags', 'shop'));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testAQueueThatIsNoneLeavesNoRow(string $framework): void
     {
         $this->redis->stop();
@@ -174,7 +173,7 @@ final class EloquentTest extends TestCase
     {
         $constants = [
             'FRAMEWORK' => $framework,
-            'AUTOLOADERS' => Framework::autoloaders($framework),
+            'AUTOLOADER' => Framework::autoloader($framework),
             'TEMPORARY' => (string) $this->examples->folder,
             'SETTINGS' => $settings + ['redis' => 'default'],
         ];

@@ -1,6 +1,6 @@
 <?php
 
-// An application in Laravel with Eloquent, SQLite and queues. EloquentTest includes it, and gives FRAMEWORK, AUTOLOADERS, TEMPORARY and
+// An application in Laravel with Eloquent, SQLite and queues. EloquentTest includes it, and gives FRAMEWORK, AUTOLOADER, TEMPORARY and
 // SETTINGS (of adds).
 
 declare(strict_types=1);
@@ -18,12 +18,7 @@ use Illuminate\Support\Facades\Schema;
 use KeySieve\Adds\InSets;
 use KeySieve\Laravel\KeysieveServiceProvider;
 
-if (FRAMEWORK === 'Laravel 8') {
-    error_reporting(E_ALL & ~E_DEPRECATED); // it is older than PHP 8.2
-}
-foreach (AUTOLOADERS as $file) {
-    require $file;
-}
+require AUTOLOADER;
 
 class Tag extends Model implements InSets
 {

@@ -15,26 +15,30 @@ use KeySieve\Membership;
  *
  * A row that was inserted after the build is absent too, until its key is added (KeySieve\Adds\Adds).
  *
+ * @template TKey of int|string
  * @template T
  */
 final class GuardedFinder
 {
-    /** @param \Closure(list<int|string>): array<int|string, T> $find gives what it finds, by key; never called without a key */
+    /** @param \Closure(list<TKey>): array<TKey, T> $find gives what it finds, by key; never called without a key */
     public function __construct(
         private readonly Membership $set,
         private readonly \Closure $find,
     ) {
     }
 
-    /** @return ?T */
+    /**
+     * @param TKey $key
+     * @return ?T
+     */
     public function find(int|string $key): mixed
     {
         return $this->findMany([$key])[$key] ?? null;
     }
 
     /**
-     * @param iterable<int|string> $keys
-     * @return array<int|string, T> by key
+     * @param iterable<TKey> $keys
+     * @return array<TKey, T> by key
      */
     public function findMany(iterable $keys): array
     {

@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace KeySieve\Laravel;
 
-use Illuminate\Contracts\Bus\Dispatcher;
+use Illuminate\Contracts\Bus\Dispatcher as Jobs;
+use Illuminate\Contracts\Config\Repository;
+use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Redis\RedisManager;
@@ -43,8 +45,12 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function register(): void
     {
         // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
-        $settings = $this->app->make('config');
-        $config = ($settings->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
+        $settings = $this->app->make(Repository::class);
+        /**
+         * @var array{sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
+         *     breached_passwords: int|string|null} $config
+         */
+        $config = (array) $settings->get('keysieve') + (array) require __DIR__ . '/keysieve.php';
         $settings->set('keysieve', $config);
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
@@ -66,10 +72,10 @@ final class KeysieveServiceProvider extends ServiceProvider
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
-            $this->app->make('events')->listen($begin, static fn () => begin_request());
+            $this->app->make(Dispatcher::class)->listen($begin, static fn () => begin_request());
         }
         if ($this->app->bound(AddKeysOfModels::class)) {
-            $events = $this->app->make('events');
+            $events = $this->app->make(Dispatcher::class);
             $events->listen(['eloquent.creating: *', 'eloquent.updating: *'], [AddKeysOfModels::class, 'beforeSql']);
             $events->listen(['eloquent.created: *', 'eloquent.updated: *'], [AddKeysOfModels::class, 'afterSql']);
         }
@@ -89,7 +95,7 @@ final class KeysieveServiceProvider extends ServiceProvider
         $connect = fn (): \Redis|\RedisCluster|ClientInterface => $this->app->make(RedisManager::class)->resolve($redis)->client();
         $this->app->singleton(RedisAdds::class, static fn (): RedisAdds => new RedisAdds($connect, $prefix));
         $enqueue = function (QueuedKeys $keys) use ($queue): void {
-            $this->app->make(Dispatcher::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());
+            $this->app->make(Jobs::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());
         };
         $this->app->singleton(Adds::class, fn (): Adds => $queue === null
             ? $this->app->make(RedisAdds::class) : new QueuedAdds($this->app->make(RedisAdds::class), $enqueue));
@@ -99,8 +105,8 @@ final class KeysieveServiceProvider extends ServiceProvider
     private function addRules(Factory $rules): void
     {
         foreach (['not_disposable' => DisposableDomains::class, 'not_breached' => BreachedPasswords::class] as $rule => $list) {
-            $isText = static fn (mixed $value): bool => is_scalar($value) || $value instanceof \Stringable;
-            $passes = fn (string $attribute, mixed $value): bool => !$isText($value) || !$this->app->make($list)->has((string) $value);
+            $passes = fn (string $attribute, mixed $value): bool
+                => !(is_scalar($value) || $value instanceof \Stringable) || !$this->app->make($list)->has((string) $value);
             $rules->extend($rule, $passes, $list::REFUSAL);
         }
     }

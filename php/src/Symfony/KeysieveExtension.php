@@ -39,11 +39,15 @@ final class KeysieveExtension extends Extension
 
     public function load(array $configs, ContainerBuilder $container): void
     {
+        /**
+         * @var array{sets: array<int|string, array{key_profile: int|string|null, argument: int|string|null}>, seen_sets: list<int|string>,
+         *     disposable_domains: int|string|null, breached_passwords: int|string|null} $config
+         */
         $config = $this->processConfiguration(new Configuration(), $configs);
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
             $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
-            self::giveTo($set['argument'] ?? (string) $name, Membership::class, "keysieve.$name", $container, $arguments);
+            self::giveTo((string) ($set['argument'] ?? $name), Membership::class, "keysieve.$name", $container, $arguments);
         }
         foreach ($config['seen_sets'] as $name) {
             $container->register("keysieve.seen.$name", SeenSet::class)->setArguments([(string) $name]);
@@ -67,11 +71,11 @@ final class KeysieveExtension extends Extension
             ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
     }
 
-    /** @param array<string, true> $arguments that have a set already */
+    /** @param array<int|string, true> $arguments that have a set already */
     private static function giveTo(string $argument, string $type, string $service, ContainerBuilder $container, array &$arguments): void
     {
         $alias = $container->registerAliasForArgument($service, $type, $argument);
-        $parsed = array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
+        $parsed = (string) array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
         if (isset($arguments[$parsed])) {
             throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$service\"");
         }
