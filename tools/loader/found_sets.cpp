@@ -39,7 +39,6 @@ std::vector<std::string> FoundSets::look(StoreConnection& connection, const Load
   }
   const SteadyTime now = std::chrono::steady_clock::now();
   due_at_ = now + kLeastPausePerLook * (now - begun);
-  was_looked_at_ = true;
   say();
   return fresh;
 }

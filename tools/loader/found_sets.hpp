@@ -28,7 +28,9 @@ class FoundSets {
   // A look that takes long, because the store holds many other records, comes less often.
   [[nodiscard]] bool is_due(SteadyTime now) const noexcept { return now >= due_at_; }
   void try_again_now() noexcept { due_at_ = {}; }
-  [[nodiscard]] bool was_looked_at() const noexcept { return was_looked_at_; }
+  // What the first look has found was refreshed; until then nobody knows what is missing on this host.
+  void end_first_look() noexcept { is_first_look_ = false; }
+  [[nodiscard]] bool was_looked_at() const noexcept { return !is_first_look_; }
 
   [[nodiscard]] const SetPattern& pattern() const noexcept { return pattern_; }
   [[nodiscard]] const std::set<std::string>& names() const noexcept { return names_; }
@@ -43,7 +45,7 @@ class FoundSets {
   SetPattern pattern_;
   std::set<std::string> names_;
   SteadyTime due_at_{};
-  bool was_looked_at_ = false;
+  bool is_first_look_ = true;
   std::string first_problem_;  // of the last look
   int exit_status_ = 0;        // of that
   std::size_t more_problems_ = 0;

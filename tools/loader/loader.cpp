@@ -172,13 +172,15 @@ bool Loader::find_sets(WatchedStore& store) {
     post(store.name, store.connection);
     for (const std::string& name : fresh) found.take(name);
     board_.post(found.report());
-    if (fresh.empty()) continue;
-    is_found_saved_ = false;
-    configure_board();
+    if (!fresh.empty()) {
+      is_found_saved_ = false;
+      configure_board();
+    }
     for (const std::string& name : fresh) {
       if (!on_progress_()) return false;
       refresh(follow(found.pattern().config_of(name), store));
     }
+    found.end_first_look();
   }
   return true;
 }

@@ -26,7 +26,10 @@ class Patterns : public ::testing::Test {
   void start(const std::string& sets = kShops) {
     site_.configure(sets);
     loader_.reset();
-    loader_.emplace(load_config(site_.config_path()), board_, [] { return true; });
+    loader_.emplace(load_config(site_.config_path()), board_, [&] {
+      on_progress_();
+      return true;
+    });
   }
   void round() {
     loader_->try_again_now();
@@ -56,6 +59,7 @@ class Patterns : public ::testing::Test {
 
   Site site_;
   StatusBoard board_;
+  std::function<void()> on_progress_ = [] {};
   std::optional<Loader> loader_;
 };
 
@@ -77,6 +81,22 @@ TEST_F(Patterns, FollowWhatTheStoreHoldsAndWhatComesLater) {
   site_.add("shop-3", kAdded);
   round();
   EXPECT_TRUE(site_.knows("shop-3", kAdded));
+}
+
+// Neither at the start, nor when more sets come.
+TEST_F(Patterns, AreReadyWhenAllThatTheyHaveFoundIsLiveAndStaySo) {
+  for (const char* name : {"shop-1", "shop-2"}) push(name);
+  on_progress_ = [&] {
+    if (!board_.read().is_ready) return;
+    EXPECT_EQ(site_.live_generation("shop-2"), 1U);
+  };
+  start();
+  round();
+  EXPECT_TRUE(board_.read().is_ready);
+  for (const char* name : {"shop-3", "shop-4"}) push(name);
+  on_progress_ = [&] { EXPECT_TRUE(board_.read().is_ready); };
+  round();
+  EXPECT_EQ(site_.live_generation("shop-4"), 1U);
 }
 
 TEST_F(Patterns, HaveNoNameThatIsConfiguredItself) {
