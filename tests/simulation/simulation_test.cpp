@@ -30,9 +30,10 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// Runs simulations of as many seeds as are wanted, and adds each to what was seen.
+// Runs simulations of as many seeds as are wanted, and adds each to what was seen. False: too few for all
+// that can be seen.
 template <typename AnySimulation, typename Add>
-void run_seeds(const Add& add) {
+bool run_seeds(const Add& add) {
   const std::optional<std::uint64_t> only = number_in("KEYSIEVE_SEED");
   const std::optional<std::uint64_t> seconds = number_in("KEYSIEVE_SIMULATION_SECONDS");
   const std::uint64_t first = only.value_or(number_in("KEYSIEVE_FIRST_SEED").value_or(1));
@@ -49,10 +50,11 @@ void run_seeds(const Add& add) {
     const auto simulation = std::make_unique<AnySimulation>(first + seeds);
     const std::string broken = simulation->run();
     if (!broken.empty()) {
-      FAIL() << simulation->story().text() << broken << "\n"
-             << ::testing::UnitTest::GetInstance()->current_test_info()->name()
-             << " fails with KEYSIEVE_SEED=" << first + seeds << ", after " << simulated / kHour
-             << " simulated hours";
+      ADD_FAILURE() << simulation->story().text() << broken << "\n"
+                    << ::testing::UnitTest::GetInstance()->current_test_info()->name()
+                    << " fails with KEYSIEVE_SEED=" << first + seeds << ", after " << simulated / kHour
+                    << " simulated hours";
+      return false;
     }
     steps += simulation->steps();
     simulated += simulation->lasted();
@@ -61,6 +63,7 @@ void run_seeds(const Add& add) {
   const double hours = static_cast<double>(simulated) / static_cast<double>(kHour);
   fmt::print("{} seeds, {:.0f} simulated hours, {} steps in {:.0f} s of CPU: {:.0f} hours per hour\n", seeds,
              hours, steps, taken(), hours * 3'600 / taken());
+  return seeds >= kSeeds;
 }
 
 // A failing seed can be looked at again and again.
@@ -84,7 +87,7 @@ class SimulatedHosts : public ::testing::Test {
 TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {
   Promises::Answers all;
   std::uint64_t unsynced = 0;
-  run_seeds<Simulation>([&all, &unsynced](const Simulation& simulation) {
+  const bool are_many = run_seeds<Simulation>([&all, &unsynced](const Simulation& simulation) {
     const Promises::Answers& answers = simulation.answers();
     all.unknown_and_maybe += answers.unknown_and_maybe;
     all.unknown_and_absent += answers.unknown_and_absent;
@@ -92,6 +95,7 @@ TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {
     all.late += answers.late;
     unsynced += simulation.disk().unsynced();
   });
+  if (!are_many) return;
   // All would hold as well if every answer were maybe.
   EXPECT_LT(all.unknown_and_maybe, all.unknown_and_absent / 10);
   EXPECT_GT(all.late, 0U);
@@ -101,7 +105,9 @@ TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {
 
 TEST_F(SimulatedHosts, KeepWhatSeenSetsPromiseWhateverTheSeed) {
   std::uint64_t seen = 0;
-  run_seeds<SeenSimulation>([&seen](const SeenSimulation& simulation) { seen += simulation.seen(); });
+  const bool are_many =
+      run_seeds<SeenSimulation>([&seen](const SeenSimulation& simulation) { seen += simulation.seen(); });
+  if (!are_many) return;
   EXPECT_GT(seen, 0U);
 }
 

@@ -22,10 +22,14 @@ std::int64_t unix_now_ms() noexcept {
   return since_1970<std::chrono::milliseconds>();
 }
 
-BootSeconds boot_now() noexcept {
+std::int64_t boot_now_ms() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return now.tv_sec;
+  return now.tv_sec * 1'000 + now.tv_nsec / 1'000'000;
+}
+
+BootSeconds boot_now() noexcept {
+  return boot_now_ms() / 1'000;
 }
 
 Moment moment_now() noexcept {

@@ -91,7 +91,8 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
 // read once more if a later entry shows that one before it was passed over by mistake:
 // - its window had expired by plan, but went on beyond that.
 // - its filter is not as this host makes them now, but as it made them when it sent the later entry.
-std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const MovingMoment& moment) {
+  const Moment now = moment.now();
   log_ = seen_log(store, config_.name);
   const SeenWindow latest = seen_window(config_, now.unix + kSeenClockTolerance);
   std::map<FilterId, UnixSeconds> ended;
@@ -148,12 +149,13 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
     begin_log(store, writer);
     writer.page().log.read_to = read_to;
   }
-  finish_restoring(writer, ended, now);
+  finish_restoring(writer, ended, {now.unix, moment.now().boot});
   return lost;
 }
 
 // A window that went on beyond its plan has ended as late as its entries say, so the next one has not begun
-// before that. What was restored need not be sent.
+// before that. Reading takes time, in which keys arrive: what they are kept for begins after it. What was
+// restored need not be sent.
 void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                     const Moment& now) {
   const std::vector<OpenFilter>& filters = writer.filters();
@@ -223,11 +225,11 @@ void SeenExchange::append(Store& store, SeenWriter& writer, const std::vector<st
 }
 
 std::uint64_t SeenExchange::send_filter(Store& store, SeenWriter& writer, const FilterId& id,
-                                        const Moment& now) {
+                                        const MovingMoment& moment) {
   std::uint64_t tags = 0;
   std::uint64_t word = 0;
   while (const OpenFilter* filter = writer.find(id)) {
-    const Unsent unsent = unsent_of(*filter, word, new_entry(*filter, writer, now));
+    const Unsent unsent = unsent_of(*filter, word, new_entry(*filter, writer, moment.now()));
     std::uint64_t& of_filter = sent_[id];
     if (of_filter > kMostTags * filter->plan.size.words) {
       throw Error(ErrorKind::Data,
@@ -244,7 +246,7 @@ std::uint64_t SeenExchange::send_filter(Store& store, SeenWriter& writer, const 
   return tags;
 }
 
-std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment& now) {
+std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const MovingMoment& moment) {
   begin_log(store, writer);
   std::vector<FilterId> ids;
   for (const OpenFilter& filter : writer.filters()) ids.push_back(id_of(filter.plan));
@@ -252,14 +254,14 @@ std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment&
   std::optional<Error> failure;
   for (const FilterId& id : ids) {
     try {
-      tags += send_filter(store, writer, id, now);
+      tags += send_filter(store, writer, id, moment);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Data) throw;
       if (!failure) failure = error;
     }
   }
   std::erase_if(sent_, [&](const auto& one) { return writer.find(one.first) == nullptr; });
-  mark_open_window(store, writer, now);
+  mark_open_window(store, writer, moment.now());
   if (failure) throw Error(*failure);
   return tags;
 }

@@ -30,11 +30,11 @@ class SeenExchange {
   // Creates the page with all that the log holds and that has not expired; workers do not see it before
   // SeenWriter::show(). Returns how many entries the store has lost. Throws Superseded too, if it was told to
   // stop.
-  std::uint64_t restore(Store& store, SeenWriter& writer, const Moment& now);
+  std::uint64_t restore(Store& store, SeenWriter& writer, const MovingMoment& moment);
 
   // Appends the tags that the log does not have. Returns how many. Throws Data too, if a worker takes tags
   // away, so that there would be no end of it.
-  std::uint64_t send(Store& store, SeenWriter& writer, const Moment& now);
+  std::uint64_t send(Store& store, SeenWriter& writer, const MovingMoment& moment);
   // Adds the tags that other hosts have sent. Returns how many. Reads all of the log, then throws Data or
   // Incompatible if some of it cannot be taken over.
   std::uint64_t receive(Store& store, SeenWriter& writer, const MovingMoment& moment);
@@ -63,7 +63,7 @@ class SeenExchange {
                                  SeenLogEntry entry) const;
   [[nodiscard]] bool has_lost_own(Store& store, const SeenLogState& state, const Moment& now);
   void append(Store& store, SeenWriter& writer, const std::vector<std::string>& entries);
-  std::uint64_t send_filter(Store& store, SeenWriter& writer, const FilterId& id, const Moment& now);
+  std::uint64_t send_filter(Store& store, SeenWriter& writer, const FilterId& id, const MovingMoment& moment);
   void mark_open_window(Store& store, SeenWriter& writer, const Moment& now);
   std::uint64_t take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
   const OpenFilter& filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);

@@ -218,8 +218,9 @@ void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& n
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
 // that were seen before a reboot.
 void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
+  const MovingMoment moment(now);
   store_->use(steady_now, [&](Store& store) {
-    report_.saves_lost = exchange_.restore(store, *writer_, now);
+    report_.saves_lost = exchange_.restore(store, *writer_, moment);
     if (writer_->filters().empty()) {
       spdlog::info("{}: begun, {} holds nothing of it", config_.name, store.name());
     } else {
@@ -232,7 +233,7 @@ void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
     }
     const SeenWindow window = seen_window(config_, now.unix);
     if (writer_->filters().empty() || writer_->filters().back().plan.window.ends <= now.unix)
-      writer_->make(seen_plan(config_, window), now.boot);
+      writer_->make(seen_plan(config_, window), moment.now().boot);
     writer_->show();
     return true;
   });
@@ -296,7 +297,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
     store_->use(steady_now, [&](Store& store) {
       receive(store, moment);
       if (!sends) return true;
-      report_.keys_saved += exchange_.send(store, *writer_, now);
+      report_.keys_saved += exchange_.send(store, *writer_, moment);
       report_.saved_at = now.unix;
       exchange_.trim(store, *writer_, moment);
       return true;
@@ -317,13 +318,14 @@ void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
   }
   if (!is_open_) return;
   is_exchanging_ = true;
+  const MovingMoment moment(now);
   with_report(store_failure_, [&] {
     store_->use(steady_now, [&](Store& store) {
       const auto to_the_end = [this] {
         on_progress_();
         return true;
       };
-      return SeenExchange(config_, to_the_end).send(store, *writer_, now);
+      return SeenExchange(config_, to_the_end).send(store, *writer_, moment);
     });
   });
   is_exchanging_ = false;
