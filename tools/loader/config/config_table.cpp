@@ -29,8 +29,8 @@ const std::vector<Home>& homes() {
       {"[status]", {"listen", "group", "metrics_sets"}},
       {"a [store.NAME]", {"url"}},
       {"a [[set]]",
-       {"name", "store", "max_sets", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed", "min_keys",
-        "required_keys"}},
+       {"name", "store", "max_sets", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed",
+        "min_keys", "required_keys"}},
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};
