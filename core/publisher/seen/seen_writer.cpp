@@ -258,12 +258,20 @@ void SeenWriter::sweep() const noexcept {
   }
 }
 
+// By the clock that cannot be set. A window usually ends when the next one begins. If the next one is older,
+// because the other clock was ahead when it began, the window ends as planned.
+BootSeconds SeenWriter::ended_since_boot(const OpenFilter& filter, const OpenFilter& next) noexcept {
+  if (next.begun_at >= filter.begun_at) return next.begun_at;
+  const SeenWindow& window = filter.plan.window;
+  return filter.begun_at + std::max<std::int64_t>(window.ends - window.begins, 0);
+}
+
 std::size_t SeenWriter::retire(const Moment& now) noexcept {
   const auto has_expired = [&](const OpenFilter& one) {
     const OpenFilter* next = next_window(one);
     if (next == nullptr) return false;
     const std::int64_t kept_for = one.plan.window.kept_for;
-    return *ended_at(one) + kept_for <= now.unix && next->begun_at + kept_for <= now.boot;
+    return *ended_at(one) + kept_for <= now.unix && ended_since_boot(one, *next) + kept_for <= now.boot;
   };
   const auto first_kept = std::find_if_not(filters_.begin(), filters_.end(), has_expired);
   const auto retired = static_cast<std::size_t>(first_kept - filters_.begin());

@@ -119,6 +119,7 @@ class SeenWriter {
   void leave(UnixSeconds now) noexcept;
 
  private:
+  static BootSeconds ended_since_boot(const OpenFilter& filter, const OpenFilter& next) noexcept;
   void make_new_page(Bytes bytes) const;
   void open_page();
   [[nodiscard]] bool attach_all();

@@ -35,6 +35,20 @@ TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   EXPECT_EQ(web1_.count_of(0, 510), 0U);
 }
 
+TEST_P(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
+  web1_.look(kNoon + kHour);
+  web2_.look(kNoon);
+  EXPECT_EQ(web2_.add_many(0, 100), 100U);
+  web2_.look(kNoon + 5 * kMinute);
+  web1_.set_clock(-kHour);
+  web1_.look(kNoon + 5 * kMinute);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+  web1_.set_clock(kHour);
+  web1_.look(kNoon + kHour + 10 * kMinute + 1);
+  web1_.look(kNoon + kHour + 20 * kMinute - 1);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+}
+
 // What is in memory then, and what is in the store.
 TEST_P(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
   for (const bool is_reboot : {false, true}) {
