@@ -22,9 +22,8 @@ constexpr std::size_t kMostWordsAtATime = 1 << 20;  // a hostile worker may have
 // How often the log is told that a window that is over goes on: less often than windows end.
 constexpr UnixSeconds kMarkEvery = 10;
 constexpr BootSeconds kLookForOwnEvery = 5;
-// A filter takes nothing more from other hosts once it is so many times as often wrong as planned, which is
-// so at about 1.3 times its keys. So a host that has too many keys, or a worker that adds what it likes,
-// spoils no other host.
+// Once a filter is so many times as often wrong as planned, at about 1.3 times its keys, it takes nothing
+// more from other hosts. So no host and no worker that adds too many keys spoils another host.
 constexpr double kMostRate = 16;
 
 void forget_sent(const SeenWriter& writer) noexcept {
@@ -153,9 +152,8 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Movi
   return lost;
 }
 
-// A window that went on beyond its plan has ended as late as its entries say, so the next one has not begun
-// before that. Reading takes time, in which keys arrive: what they are kept for begins after it. What was
-// restored need not be sent.
+// A window that went on beyond its plan ended as late as its entries say, and the next one began then. Keys
+// came while the log was read, so `now` is after that. What was restored need not be sent.
 void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                     const Moment& now) {
   const std::vector<OpenFilter>& filters = writer.filters();
@@ -173,9 +171,9 @@ void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId,
 }
 
 // When the window has ended, or else what time it is. If the clock was set back since the window began, it is
-// the time by the clock of then. Example: at 12:05 it is set back by an hour, so the window goes on beyond
-// 12:10, and a key is saved at 12:15. When the clock is right again, a reboot must not forget the key as one
-// of 12:10, when the window should have ended.
+// the time by the clock of then. Example: at 12:05 it is set back by an hour, and a key is saved at 12:15.
+// When the clock is right again, a reboot must not forget the key as one of 12:10, when the window should
+// have ended.
 UnixSeconds SeenExchange::ended_at(const OpenFilter& filter, const SeenWriter& writer, const Moment& now) {
   if (const auto ended = writer.ended_at(filter)) return *ended;
   const auto first = std::ranges::find(writer.filters(), filter.plan.window.ends,
@@ -376,10 +374,10 @@ std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter
   return entry.tags.size();
 }
 
-// By position, which is the time of the store: what was appended so long ago has expired. Entries
-// that seem so old by a wrong clock must be there when the clock is right again. So the log is trimmed only
-// when it has been so old for as long once more, by the clock that cannot be set. By a clock that is ahead,
-// entries that are yet to come would be old: those count that are there.
+// By position, which is the time of the store: what was appended so long ago has expired. If only a wrong
+// clock says so, entries must be there when it is right again: so they go once they have been so old for as
+// long once more, by the clock that cannot be set. A clock that is ahead must not trim entries that are yet
+// to come.
 void SeenExchange::trim(Store& store, const SeenWriter& writer, const MovingMoment& moment) {
   const Moment now = moment.now();
   std::int64_t span = config_.window.count() * config_.windows;
