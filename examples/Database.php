@@ -26,7 +26,9 @@ final class Database
      */
     public function rows(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        /** @var list<array<string, mixed>> $rows */
+        $rows = $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        return $rows;
     }
 
     /**
@@ -37,7 +39,7 @@ final class Database
      */
     public function column(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values)->fetchAll(PDO::FETCH_COLUMN);
+        return array_values($this->run($sql, $values)->fetchAll(PDO::FETCH_COLUMN));
     }
 
     /**
@@ -50,6 +52,21 @@ final class Database
     {
         $places = '(' . implode(', ', array_fill(0, count($values), '?')) . ')';
         return $this->rows(str_replace('(?)', $places, $sql), $values);
+    }
+
+    /** Commits what the function has written, or nothing if it throws. */
+    public function transaction(\Closure $write): void
+    {
+        $this->connection()->beginTransaction();
+        try {
+            $write();
+            $this->connection()->commit();
+        } catch (\Throwable $error) {
+            if ($this->connection()->inTransaction()) {
+                $this->connection()->rollBack();
+            }
+            throw $error;
+        }
     }
 
     /** A time limit: how long SQLite waits for a lock, and MySQL and PostgreSQL for a connection. */

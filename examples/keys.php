@@ -34,7 +34,7 @@ if ($argv[1] === '--profile') {
     exit($rules === null ? '' : $rules::PROFILE);
 }
 [$count, $first] = [0, []]; // of what is left out
-foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) as $name) { // row by row
+foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) ?: [] as $name) { // row by row
     $key = $rules === null ? $name : $rules::of($name);
     if ($key !== null) {
         echo "$key\0";

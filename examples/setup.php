@@ -30,7 +30,7 @@ foreach ([['猫', 42], ['猫', 43], ['2024', 2024]] as [$tag, $product]) {
     $db->rows('INSERT INTO offers VALUES (?, ?)', [TagKey::of($tag), $product]);
 }
 foreach (['alice', 'Bob', 'jürgen'] as $name) {
-    $db->rows('INSERT INTO users VALUES (?, ?)', [UserNameKey::of($name), $name]);
+    $db->rows('INSERT INTO users VALUES (?, ?)', [(string) UserNameKey::of($name), $name]);
 }
 foreach (['mailinator.example', 'trash.example', 'xn--mll-hoa.example'] as $domain) {
     $db->rows('INSERT INTO disposable_domains VALUES (?)', [$domain]);

@@ -14,6 +14,8 @@ namespace KeySieve {
         /**
          * False: certainly absent as of this generation. True: maybe, ask your database. Ints count as their decimal strings.
          * Cost: one hash and one shard; no allocation, lock, clock or system call.
+         *
+         * @throws UnavailableException as Set::__construct() says
          */
         public function mayContain(string|int|Key $key): bool;
 
@@ -22,6 +24,7 @@ namespace KeySieve {
          * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
          *
          * @throws \ValueError for an array key that an iterator gives twice
+         * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
          * @phpstan-param iterable<TKey, string|int|Key> $keys
@@ -32,6 +35,8 @@ namespace KeySieve {
         /**
          * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
          * array_values() where a list is expected, such as PDOStatement::execute().
+         *
+         * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
          * @template TValue of string|int|Key

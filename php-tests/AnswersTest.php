@@ -9,6 +9,7 @@ use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -42,7 +43,7 @@ final class AnswersTest extends TestCase
         }
     }
 
-    /** @dataProvider kinds */
+    #[DataProvider('kinds')]
     public function testNoKeyOfASetIsAbsent(string $kind): void
     {
         $sets = ["lines-$kind" => self::keysInLines(), "nul-$kind" => self::nulSeparatedKeys()];
@@ -59,7 +60,7 @@ final class AnswersTest extends TestCase
         }
     }
 
-    /** @dataProvider kinds */
+    #[DataProvider('kinds')]
     public function testABatchAnswersLikeSingleCalls(string $kind): void
     {
         $set = new Set("lines-$kind");
@@ -101,10 +102,10 @@ final class AnswersTest extends TestCase
     }
 
     /**
-     * @dataProvider arrays
      * @param array<string|int|Key> $keys
      * @param bool[]                $answers
      */
+    #[DataProvider('arrays')]
     public function testABatchKeepsArrayKeysAndOrder(array $keys, array $answers): void
     {
         $set = new Set('lines-bloom');
@@ -196,7 +197,7 @@ final class AnswersTest extends TestCase
         self::assertSame(['seed-11'], candidate_sets($names, 'own 11'));
     }
 
-    /** @dataProvider kinds */
+    #[DataProvider('kinds')]
     public function testAnAddedKeyIsMaybeByEveryWayOfAsking(string $kind): void
     {
         $name = "added-$kind";

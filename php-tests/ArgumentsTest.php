@@ -10,6 +10,8 @@ use KeySieve\Set;
 use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -33,7 +35,7 @@ final class ArgumentsTest extends TestCase
         }
     }
 
-    /** @dataProvider badNames */
+    #[DataProvider('badNames')]
     public function testRefusesBadSetNames(string $name): void
     {
         foreach ([
@@ -65,10 +67,8 @@ final class ArgumentsTest extends TestCase
         yield 'reference' => [[&$null], 'null given at index 0'];
     }
 
-    /**
-     * @dataProvider badElements
-     * @param array<mixed> $keys
-     */
+    /** @param array<mixed> $keys */
+    #[DataProvider('badElements')]
     public function testNamesTheIndexOfAnElementThatIsNoKey(array $keys, string $message): void
     {
         foreach (['mayContainMany', 'candidates'] as $method) {
@@ -85,7 +85,7 @@ final class ArgumentsTest extends TestCase
         yield 'closure' => [static fn () => 'apple'];
     }
 
-    /** @dataProvider badKeys */
+    #[DataProvider('badKeys')]
     public function testRefusesWhatCannotBeAKey(mixed $key): void
     {
         foreach ([CoerciveCalls::mayContain(...), CoerciveCalls::function(...)] as $call) {
@@ -123,7 +123,7 @@ final class ArgumentsTest extends TestCase
         yield 'strict in a text' => ["<?php '<?php declare(strict_types=1);';", false];
     }
 
-    /** @dataProvider beginnings */
+    #[DataProvider('beginnings')]
     public function testTheCallersFileSaysWhetherItsTypesAreStrict(string $beginning, bool $isStrict): void
     {
         $file = tempnam(sys_get_temp_dir(), 'keysieve-caller-');
@@ -182,7 +182,7 @@ final class ArgumentsTest extends TestCase
         yield 'a reference' => [&$reference, true];
     }
 
-    /** @dataProvider coercedElements */
+    #[DataProvider('coercedElements')]
     public function testCoercesElementsLikeSingleKeysAndReturnsThemAsTheyWere(mixed $element, bool $isKey): void
     {
         $keys = ['first' => 'apple', 'second' => $element, 'third' => 'certainly absent'];
@@ -207,7 +207,7 @@ final class ArgumentsTest extends TestCase
         self::assertThrows(\TypeError::class, 'must be of type string|int, float given', static fn () => new Key(1.5));
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testNullIsTheEmptyStringAndDeprecated(): void
     {
         $messages = [];
@@ -220,7 +220,7 @@ final class ArgumentsTest extends TestCase
         self::assertStringContainsString('Passing null to parameter #1 ($key)', $messages[0]);
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testTheCallersVariableIsNotCoerced(): void
     {
         foreach ([1.5, true, 1.0] as $value) {
@@ -252,7 +252,7 @@ final class ArgumentsTest extends TestCase
         self::assertThrows(\TypeError::class, $message, static fn () => candidate_sets(['arguments', 1], 'apple'));
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testWrongNumbersOfArgumentsAreErrors(): void
     {
         foreach ([

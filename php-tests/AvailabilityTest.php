@@ -12,6 +12,8 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 use function KeySieve\candidate_sets;
 
@@ -132,7 +134,7 @@ final class AvailabilityTest extends TestCase
         yield 'a name' => [posix_getpwnam('nobody')['uid'], 'nobody'];
     }
 
-    /** @dataProvider foreignOwners */
+    #[DataProvider('foreignOwners')]
     public function testASetOfAnotherUserIsMissingUnlessTheSettingNamesTheUser(int $owner, int|string $setting): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a folder away');
@@ -164,11 +166,8 @@ final class AvailabilityTest extends TestCase
         ];
     }
 
-    /**
-     * As where PHP has no functions that say who runs it.
-     *
-     * @dataProvider rights
-     */
+    /** As where PHP has no functions that say who runs it. */
+    #[DataProvider('rights')]
     public function testOwnersAndRightsAreCheckedWithoutThePosixFunctions(\Closure $change, string|int $owner, string $state, string $reason): void
     {
         SharedMemory::put('rights', ['apple']);
@@ -209,7 +208,7 @@ final class AvailabilityTest extends TestCase
         }
     }
 
-    /** @dataProvider forgeries */
+    #[DataProvider('forgeries')]
     public function testAForgedTableMeansMaybe(string $kind, int $offset, string $bytes, string $reason): void
     {
         SharedMemory::put("forged-$kind", self::keys(300), ['--kind', $kind, '--shard-size', '1KiB', '--fpr', '0.01']);
@@ -270,7 +269,7 @@ final class AvailabilityTest extends TestCase
         self::assertSame([...array_fill(0, 7, 'Ready'), ...array_fill(0, 7, 'Disabled')], $states);
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testPhpinfoSaysThatAllSetsAreOff(): void
     {
         $script = PhpScript::run("(new ReflectionExtension('keysieve'))->info();", ['keysieve.enabled' => 0]);

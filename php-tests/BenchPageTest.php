@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** tools/workshop/bench/report.php fills in the page of the benches from what the parts have printed. */
 final class BenchPageTest extends TestCase
@@ -73,7 +74,7 @@ final class BenchPageTest extends TestCase
         yield 'scale' => [['plots' => [['x' => ['title' => '', 'scale' => 'cubic']] + self::LINES]], 'no such scale: cubic'];
     }
 
-    /** @dataProvider wrongParts */
+    #[DataProvider('wrongParts')]
     public function testAWrongPartIsRefusedWithTheReasonAndLeavesThePageAlone(array $part, string $reason): void
     {
         file_put_contents("$this->folder/parts/php.json", json_encode($part));

@@ -8,6 +8,7 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** One worker of php-fpm that serves sites with settings of their own: each is answered from its own sets. */
 final class FpmSitesTest extends TestCase
@@ -106,11 +107,8 @@ final class FpmSitesTest extends TestCase
         yield 'under the same settings' => ['pears'];
     }
 
-    /**
-     * The master runs the preload script itself where it is not root's, with the settings of php.ini.
-     *
-     * @dataProvider preloadDirectories
-     */
+    /** The master runs the preload script itself where it is not root's, with the settings of php.ini. */
+    #[DataProvider('preloadDirectories')]
     public function testAPreloadScriptLeavesNothingToTheWorkers(string $preloaded): void
     {
         $script = SharedMemory::directory() . '/preload-sites.php';

@@ -8,38 +8,31 @@ use KeySieve\Guard\GuardedCache;
 use KeySieve\Guard\GuardedCachePool;
 use KeySieve\Guard\GuardedFinder;
 use KeySieve\Testing\ListedKeys;
+use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 use Psr\Cache\CacheItemPoolInterface;
 use Psr\SimpleCache\CacheInterface;
 use Symfony\Component\Cache\Adapter\ArrayAdapter;
 use Symfony\Component\Cache\Adapter\TraceableAdapter;
 use Symfony\Component\Cache\Psr16Cache;
 
-/**
- * What is guarded is not asked for keys that are absent, and is as before for all others: with the caches of Symfony and Laravel.
- *
- * @group frameworks
- */
+/** What is guarded is not asked for keys that are absent, and is as before for all others: with the caches of Symfony and Laravel. */
+#[Group('frameworks')]
 final class GuardTest extends TestCase
 {
     private TraceableAdapter $pool;
-    private int $reporting;
 
     public static function setUpBeforeClass(): void
     {
-        require_once 'Symfony/Component/Cache/autoload.php';
-        require_once 'Illuminate/Cache/autoload.php';
+        require_once Framework::autoloader('Symfony 7.4');
+        require_once Framework::autoloader('Laravel 12');
     }
 
     protected function setUp(): void
     {
-        $this->reporting = error_reporting(E_ALL & ~E_DEPRECATED); // of libraries that are older than PHP 8.2
         $this->pool = new TraceableAdapter(new ArrayAdapter());
-    }
-
-    protected function tearDown(): void
-    {
-        error_reporting($this->reporting);
     }
 
     /** @return iterable<string, array{\Closure(CacheItemPoolInterface): CacheInterface}> */
@@ -49,7 +42,7 @@ final class GuardTest extends TestCase
         yield 'Laravel' => [static fn (): CacheInterface => new \Illuminate\Cache\Repository(new \Illuminate\Cache\ArrayStore())];
     }
 
-    /** @dataProvider simpleCaches */
+    #[DataProvider('simpleCaches')]
     public function testASimpleCacheIsAskedOnlyForKeysThatMayExist(\Closure $make): void
     {
         $cache = $make($this->pool);
@@ -122,7 +115,7 @@ final class GuardTest extends TestCase
         yield 'yesterday' => ['expiresAt', new \DateTimeImmutable('-1 day'), true];
     }
 
-    /** @dataProvider expiries */
+    #[DataProvider('expiries')]
     public function testAnItemThatWasAbsentCanBeSaved(string $expires, mixed $when, bool $hasExpired): void
     {
         $guarded = new GuardedCachePool($this->pool, new ListedKeys([]), 'product.');

@@ -9,6 +9,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /**
  * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc.
@@ -205,7 +206,7 @@ final class HotPathTest extends TestCase
         yield 'a Key' => ['$object = new Key($key); foreach ($names as $name) { KeySieve\may_contain($name, $object); }'];
     }
 
-    /** @dataProvider callsForManySets */
+    #[DataProvider('callsForManySets')]
     public function testManySetsOfOneSeedHashAKeyOnce(string $call): void
     {
         [$one, $many] = self::instructions($call);

@@ -13,6 +13,7 @@ use KeySieve\Testing\ListedKeys;
 use KeySieve\Testing\RememberedKeys;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Batches of keys that come from iterators: generators, results of queries, collections of frameworks. */
 final class IterablesTest extends TestCase
@@ -60,7 +61,7 @@ final class IterablesTest extends TestCase
         }
     }
 
-    /** @dataProvider iterables */
+    #[DataProvider('iterables')]
     public function testArrayKeysAndOrderAreThoseOfTheIterator(\Closure $of): void
     {
         foreach (self::memberships() as $set) {

@@ -13,6 +13,7 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
 
 use function KeySieve\candidate_sets;
 
@@ -73,11 +74,8 @@ final class LoaderTest extends TestCase
         }
     }
 
-    /**
-     * Each set keeps its own seed until it is built again.
-     *
-     * @group faults
-     */
+    /** Each set keeps its own seed until it is built again. */
+    #[Group('faults')]
     public function testNoKeyIsAbsentWhileTheSeedIsRenewed(): void
     {
         $rounds = Soak::rounds(1, 20);

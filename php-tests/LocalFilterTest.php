@@ -8,6 +8,7 @@ use KeySieve\Key;
 use KeySieve\LocalFilter;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 /** The filter that one process fills for itself. */
 final class LocalFilterTest extends TestCase
@@ -91,7 +92,7 @@ final class LocalFilterTest extends TestCase
         self::assertThrows(\Exception::class, "Serialization of 'KeySieve\LocalFilter' is not allowed", static fn () => serialize($filter));
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testItsMemoryIsTakenAtOnceAndGivenBack(): void
     {
         self::skipUnderAsan();

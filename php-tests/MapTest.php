@@ -13,6 +13,8 @@ use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 /** Maps: a value for each key, which sets a key is in, and the callable that answers what the map cannot know. */
 final class MapTest extends TestCase
@@ -41,10 +43,8 @@ final class MapTest extends TestCase
         yield 'many columns' => [32, ['--fpr', '0.000000001']];
     }
 
-    /**
-     * @dataProvider widths
-     * @param string[] $options
-     */
+    /** @param string[] $options */
+    #[DataProvider('widths')]
     public function testEachKeyHasItsValue(int $bits, array $options): void
     {
         $values = [];
@@ -209,7 +209,7 @@ final class MapTest extends TestCase
         self::assertNull((new Map('tiers'))->info()->trouble);
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testPhpinfoSaysHowManyBitsValuesHave(): void
     {
         $script = PhpScript::run("KeySieve\\candidate_sets(['tiers', 'plain'], 'apple'); phpinfo(INFO_MODULES);");
@@ -267,7 +267,7 @@ final class MapTest extends TestCase
         yield 'no map' => ['plain', Availability::Incompatible, null];
     }
 
-    /** @dataProvider unavailable */
+    #[DataProvider('unavailable')]
     public function testAKeyIsUnknownWhileTheMapIsUnavailable(string $name, Availability $availability, ?string $keyProfile): void
     {
         $file = SharedMemory::folder($name) . '/0000000000000001.ks';
@@ -349,7 +349,7 @@ final class MapTest extends TestCase
         yield 'an object' => [new \ArrayObject(), 'ArrayObject returned'];
     }
 
-    /** @dataProvider wrongValues */
+    #[DataProvider('wrongValues')]
     public function testIfUnknownReturnsValuesOrNull(mixed $wrong, string $message): void
     {
         $map = new Map('nowhere');

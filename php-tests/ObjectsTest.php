@@ -20,6 +20,8 @@ use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase
@@ -39,7 +41,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /** @dataProvider objects */
+    #[DataProvider('objects')]
     public function testIsNotSerializable(object $object): void
     {
         $class = $object::class;
@@ -65,14 +67,14 @@ final class ObjectsTest extends TestCase
         self::assertSame('[true,true,1]', $script->output, $script->errors);
     }
 
-    /** @dataProvider objects */
+    #[DataProvider('objects')]
     public function testHasNoDynamicProperties(object $object): void
     {
         $message = 'Cannot create dynamic property ' . $object::class . '::$extra';
         self::assertThrows(\Error::class, $message, static fn () => $object->extra = 1);
     }
 
-    /** @dataProvider objects */
+    #[DataProvider('objects')]
     public function testAllButKeysAreNotCloneable(object $object): void
     {
         if ($object instanceof Key) {
@@ -82,7 +84,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testASetEqualsOnlyItself(): void
     {
         $set = new Set('objects');
@@ -99,7 +101,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /** @dataProvider objects */
+    #[DataProvider('objects')]
     public function testIsReadOnly(object $object): void
     {
         self::assertNotEmpty(get_object_vars($object));
@@ -108,7 +110,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /** @dataProvider objects */
+    #[DataProvider('objects')]
     public function testADumpShowsItsPropertiesAndNothingElse(object $object): void
     {
         $properties = substr(print_r(get_object_vars($object), true), strlen('Array'));
@@ -179,7 +181,7 @@ final class ObjectsTest extends TestCase
         self::assertSame(Availability::Expired, Availability::from('expired'));
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testObjectsWithoutAConstructorCallAreRefused(): void
     {
         foreach ([Set::class, Map::class, Key::class, Info::class, SeenSet::class, SeenInfo::class] as $class) {
@@ -188,7 +190,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testAnObjectWhoseNameWasMadeInvalidBeforeItsConstructorRanIsRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'
@@ -212,11 +214,8 @@ final class ObjectsTest extends TestCase
         self::assertSame(str_repeat("KeySieve\\InvalidNameException\n", 3), $script->output, $script->errors);
     }
 
-    /**
-     * An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet.
-     *
-     * @requires extension keysieve
-     */
+    /** An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet. */
+    #[RequiresPhpExtension('keysieve')]
     public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'

@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Compiled code gets the same answers. */
 final class OpcacheTest extends TestCase
@@ -44,7 +45,7 @@ final class OpcacheTest extends TestCase
         yield '1205: compiled when loaded' => ['1205'];
     }
 
-    /** @dataProvider modes */
+    #[DataProvider('modes')]
     public function testAnswersTheSameUnderJit(string $mode): void
     {
         SharedMemory::put('compiled', ['apple', '42']);

@@ -6,6 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** The picture of `keysieve plan --svg`, read by a parser of XML and looked at as a reader would. */
 final class PlanSvgTest extends TestCase
@@ -27,10 +28,8 @@ final class PlanSvgTest extends TestCase
         yield 'few keys' => [['--keys', '3', '--fpr', '2%']];
     }
 
-    /**
-     * @dataProvider plans
-     * @param string[] $options
-     */
+    /** @param string[] $options */
+    #[DataProvider('plans')]
     public function testEveryTextIsInThePictureAndCoversNoOther(array $options): void
     {
         $path = tempnam(sys_get_temp_dir(), 'keysieve-plan');

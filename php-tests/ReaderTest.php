@@ -16,6 +16,7 @@ use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** The snapshot reader of the package, compared with the extension in one process, and with bytes that are wrong. */
 final class ReaderTest extends TestCase
@@ -28,7 +29,7 @@ final class ReaderTest extends TestCase
         }
     }
 
-    /** @dataProvider kinds */
+    #[DataProvider('kinds')]
     public function testAnswersLikeTheExtensionInRandomSnapshots(string $kind): void
     {
         mt_srand(crc32($kind)); // always the same sets; their seeds are random
@@ -111,11 +112,8 @@ final class ReaderTest extends TestCase
         yield 'members in another order' => [-1, 'c', 'its members are not in order'];
     }
 
-    /**
-     * All checksums are right. The extension refuses what the package refuses, for the same reason.
-     *
-     * @dataProvider forgedMaps
-     */
+    /** All checksums are right. The extension refuses what the package refuses, for the same reason. */
+    #[DataProvider('forgedMaps')]
     public function testAMapThatCannotBeIsRefused(int $offset, string $bytes, string $fault): void
     {
         $whole = file_get_contents(SharedMemory::buildMembers('forged', ['a' => self::keys(200), 'b' => self::keys(300)], ['--shard-size', '1KiB']));
@@ -138,9 +136,9 @@ final class ReaderTest extends TestCase
     /**
      * The package keeps only single shards of it.
      *
-     * @dataProvider largeSets
      * @param string[] $options
      */
+    #[DataProvider('largeSets')]
     public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(string $name, array $options): void
     {
         if (end($options) === '--known-absent') {
@@ -175,7 +173,7 @@ final class ReaderTest extends TestCase
         }
     }
 
-    /** @dataProvider golden */
+    #[DataProvider('golden')]
     public function testAnswersLikeTheExtensionInGoldenSnapshots(string $file): void
     {
         $endless = SharedMemory::directory() . '/endless.ks';
@@ -189,7 +187,7 @@ final class ReaderTest extends TestCase
         self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys));
     }
 
-    /** @dataProvider kinds */
+    #[DataProvider('kinds')]
     public function testAWrongByteIsRefusedWhereverItIs(string $kind): void
     {
         $keys = self::keys(300);

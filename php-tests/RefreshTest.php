@@ -12,6 +12,8 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
 use function KeySieve\begin_request;
 
@@ -43,7 +45,7 @@ final class RefreshTest extends TestCase
         self::assertSame('', $script->errors);
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testAHandlerThatPublishesAndThrowsLeavesASoundProcess(): void
     {
         SharedMemory::put('thrown', ['apple']);
@@ -62,7 +64,7 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('thrown'), 'old publications are detached');
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testAHandlerThatPublishesAndReturnsGetsAnAnswer(): void
     {
         SharedMemory::put('returned', ['', 'apple'], ['-0']);
@@ -74,7 +76,7 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('returned'));
     }
 
-    /** @requires extension keysieve */
+    #[RequiresPhpExtension('keysieve')]
     public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
     {
         SharedMemory::put('stringable', ['apple']);
@@ -162,11 +164,8 @@ final class RefreshTest extends TestCase
         ];
     }
 
-    /**
-     * Its numbers begin again at 1, as those of the page before did.
-     *
-     * @dataProvider faultsOfAPublication
-     */
+    /** Its numbers begin again at 1, as those of the page before did. */
+    #[DataProvider('faultsOfAPublication')]
     public function testNothingIsAbsentWhileAPublicationOfAnotherControlPageCannotBeAttached(\Closure $spoil, string $state, string $reason): void
     {
         $set = self::attached('wiped');

@@ -14,6 +14,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What holds for all that says which keys are new: the extension's seen sets, those of the package, and the fake for tests. */
 final class SeenKeysTest extends TestCase
@@ -34,7 +35,7 @@ final class SeenKeysTest extends TestCase
         }
     }
 
-    /** @dataProvider implementations */
+    #[DataProvider('implementations')]
     public function testAKeyIsNewOnceAndThenSeen(string $class): void
     {
         $keys = $this->make($class);
@@ -49,7 +50,7 @@ final class SeenKeysTest extends TestCase
         self::assertTrue($keys->addIfNew('pear'));
     }
 
-    /** @dataProvider implementations */
+    #[DataProvider('implementations')]
     public function testAKeyIsTheSameInEveryForm(string $class): void
     {
         foreach ([
@@ -70,7 +71,7 @@ final class SeenKeysTest extends TestCase
         }
     }
 
-    /** @dataProvider implementations */
+    #[DataProvider('implementations')]
     public function testABatchKeepsArrayKeysAndOrder(string $class): void
     {
         $set = $this->make($class);
@@ -86,7 +87,7 @@ final class SeenKeysTest extends TestCase
         self::assertSame([true, false], $set->addManyIfNew([&$variable, 'by reference']));
     }
 
-    /** @dataProvider implementations */
+    #[DataProvider('implementations')]
     public function testAKeyThatOccursTwiceInABatchIsNewOnce(string $class): void
     {
         $set = $this->make($class);
@@ -95,7 +96,7 @@ final class SeenKeysTest extends TestCase
         self::assertSame([...array_fill(0, 3_000, true), ...array_fill(0, 3_000, false)], $set->addManyIfNew([...$keys, ...$keys]));
     }
 
-    /** @dataProvider implementations */
+    #[DataProvider('implementations')]
     public function testABatchWithAnElementThatIsNoKeyAddsNothing(string $class): void
     {
         $set = $this->make($class);

@@ -17,6 +17,8 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\RequiresFunction;
 
 /** Sets that PHP itself fills: what is new, and what was seen. */
 final class SeenSetTest extends TestCase
@@ -128,7 +130,7 @@ final class SeenSetTest extends TestCase
         self::assertGreaterThan(20_000 - 10, count($new), 'at a rate of 1e-6, hardly any is taken for seen');
     }
 
-    /** @requires function pcntl_fork */
+    #[RequiresFunction('pcntl_fork')]
     public function testAForkedProcessGoesOnWithTheSet(): void
     {
         $windows = SeenWindows::open('forked');
@@ -154,11 +156,8 @@ final class SeenSetTest extends TestCase
         yield 'keys that PHP converts' => ['array_map(static fn (int $number): float => $number + 0.0, range(0, 99_999))'];
     }
 
-    /**
-     * The set is empty as long as each process dies, so that no key can be taken for seen.
-     *
-     * @dataProvider manyKeys
-     */
+    /** The set is empty as long as each process dies, so that no key can be taken for seen. */
+    #[DataProvider('manyKeys')]
     public function testABatchThatRunsOutOfMemoryLeavesItsKeysNew(string $keys): void
     {
         self::skipUnderAsan();

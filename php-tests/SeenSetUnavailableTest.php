@@ -13,6 +13,7 @@ use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What a seen set answers and logs while it cannot know. */
 final class SeenSetUnavailableTest extends TestCase
@@ -47,7 +48,7 @@ final class SeenSetUnavailableTest extends TestCase
         yield 'throw' => ['throw', str_repeat($thrown, 5) . 'null Missing', 'every call throws'];
     }
 
-    /** @dataProvider choices */
+    #[DataProvider('choices')]
     public function testAnswersAsItsConfigurationSaysAndLogsItOnce(string $onUnavailable, string $answers, string $effect): void
     {
         $windows = SeenWindows::restoring('unavailable', $onUnavailable);
@@ -84,7 +85,7 @@ final class SeenSetUnavailableTest extends TestCase
         yield 'throw' => ['throw', 'true true {"x":true,"7":true,"y":true} true true null Disabled'];
     }
 
-    /** @dataProvider disabled */
+    #[DataProvider('disabled')]
     public function testKeysieveEnabledSwitchesItOffWithoutALine(string $onUnavailable, string $answers): void
     {
         $windows = SeenWindows::open('unavailable', onUnavailable: $onUnavailable);
@@ -108,11 +109,8 @@ final class SeenSetUnavailableTest extends TestCase
         yield 'the page of another user' => [static fn (string $folder) => chown("$folder/page", 54321), 'not trusted: it belongs to uid 54321'];
     }
 
-    /**
-     * @dataProvider untrusted
-     *
-     * @param callable(string): mixed $spoil
-     */
+    /** @param callable(string): mixed $spoil */
+    #[DataProvider('untrusted')]
     public function testAFolderThatIsNotTrustedIsMissing(callable $spoil, string $reason): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a folder away');

@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Reader\Settings;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What a seen set answers where there is no extension: what the application has chosen. */
 final class SeenSetsOfThePackageTest extends TestCase
@@ -33,10 +34,8 @@ final class SeenSetsOfThePackageTest extends TestCase
         yield 'what it cannot be' => [['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'maybe'], self::MISSING, $wrong . $line('every call throws')];
     }
 
-    /**
-     * @dataProvider choices
-     * @param array<string, string> $environment
-     */
+    /** @param array<string, string> $environment */
+    #[DataProvider('choices')]
     public function testAnswersAsTheEnvironmentSaysAndLogsItOnce(array $environment, string $answers, string $lines): void
     {
         $script = PhpScript::run(self::CALLS, environment: $environment);

@@ -10,6 +10,7 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What a running worker cannot use shows at once: in its log, in availability() and in info(). */
 final class TroubleTest extends TestCase
@@ -56,11 +57,10 @@ final class TroubleTest extends TestCase
     }
 
     /**
-     * @dataProvider refusedControlPages
-     *
      * @param callable(string): mixed $spoil
      * @param callable(string): mixed $repair
      */
+    #[DataProvider('refusedControlPages')]
     public function testARefusedControlPageMeansMaybe(callable $spoil, string $state, string $reason, callable $repair): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a file away');

@@ -10,6 +10,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** What an unavailable set says: one line for the operator, and an exception where the setting asks for one. */
 final class UnavailableTest extends TestCase
@@ -43,7 +44,7 @@ final class UnavailableTest extends TestCase
         yield 'the name of a seen set' => ['named-clicks', 'it is a seen set: use KeySieve\SeenSet'];
     }
 
-    /** @dataProvider unknownNames */
+    #[DataProvider('unknownNames')]
     public function testAnUnknownNameGetsASuggestion(string $name, string $hint): void
     {
         SharedMemory::put('named-tags', ['apple']);
@@ -96,10 +97,8 @@ final class UnavailableTest extends TestCase
         yield 'a newer kind and layout' => [$forge(10, "\xc8\1" . pack('VP2V', 4096, 1, 0, 16384)), 'filter kind 200 is not known to this version'];
     }
 
-    /**
-     * @dataProvider reasons
-     * @param \Closure(string): mixed $spoil
-     */
+    /** @param \Closure(string): mixed $spoil */
+    #[DataProvider('reasons')]
     public function testSaysWhy(\Closure $spoil, string $reason): void
     {
         $directory = new Folder('reasons');
@@ -155,7 +154,7 @@ final class UnavailableTest extends TestCase
         yield 'another key profile' => ["(new Set('there', 'lower'))->mayContain('a')", $other];
     }
 
-    /** @dataProvider calls */
+    #[DataProvider('calls')]
     public function testThrowsWhereTheSettingSaysSo(string $call, string $message): void
     {
         SharedMemory::put('there', ['apple'], ['--key-profile', 'raw']);
@@ -182,7 +181,7 @@ final class UnavailableTest extends TestCase
         yield 'follows a setting of throw' => ['throw', 'null', 'nowhere Missing'];
     }
 
-    /** @dataProvider choices */
+    #[DataProvider('choices')]
     public function testAnObjectChoosesWhetherToThrow(string $setting, string $argument, string $outcome): void
     {
         $script = PhpScript::run(<<<PHP

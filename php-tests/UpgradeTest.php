@@ -11,14 +11,15 @@ use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * Builder, loader and extension of two snapshot formats, N − 1 and N, in all combinations, and what happens when they are
  * upgraded in another order than docs/operate.md says. What is built is of format 1; tests/upgrade links programs of the
  * next two.
- *
- * @group upgrade
  */
+#[Group('upgrade')]
 final class UpgradeTest extends TestCase
 {
     private const TOO_OLD = 'has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it again';
@@ -62,10 +63,9 @@ final class UpgradeTest extends TestCase
      * A set of format 1 is live, a build of another version follows. A builder that is upgraded first can build for those
      * that are behind.
      *
-     * @dataProvider combinations
-     *
      * @param string[] $options
      */
+    #[DataProvider('combinations')]
     public function testEachReadsWhatIsNotNewerThanItself(int $builder, array $options, int $loaderFormat, int $extension): void
     {
         $built = $options === [] ? $builder : 1;

@@ -14,6 +14,8 @@ use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** Lists of what nobody should use: a set that cannot be asked refuses nobody. */
 final class ValidationTest extends TestCase
@@ -38,10 +40,8 @@ final class ValidationTest extends TestCase
         yield 'nothing' => ['', []];
     }
 
-    /**
-     * @dataProvider addresses
-     * @param string[] $domains
-     */
+    /** @param string[] $domains */
+    #[DataProvider('addresses')]
     public function testADomainAndItsParentsAreLookedUp(string $address, array $domains): void
     {
         $asked = [];
@@ -73,7 +73,7 @@ final class ValidationTest extends TestCase
         }
     }
 
-    /** @dataProvider unavailableSets */
+    #[DataProvider('unavailableSets')]
     public function testASetThatCannotBeAskedRefusesNobody(string $name, bool $throws): void
     {
         SharedMemory::put('other-rules', [PasswordKey::of('123456'), 'trash.example'], ['--key-profile', 'raw']);
@@ -119,7 +119,7 @@ final class ValidationTest extends TestCase
         });
     }
 
-    /** @group frameworks */
+    #[Group('frameworks')]
     public function testCommonPasswordsAreKnown(): void
     {
         $passwords = preg_grep('/^#!comment:|^$/', file(self::PASSWORDS, FILE_IGNORE_NEW_LINES), PREG_GREP_INVERT);

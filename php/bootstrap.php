@@ -16,8 +16,10 @@ spl_autoload_register(static function (string $class): void {
     // or SeenSet comes with all that it may need.
     $folders = in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true) ? ['', '/Reader', '/Reader/Kind'] : [];
     foreach ($folders as $folder) {
-        foreach (preg_grep('/^[A-Z]\w+\.php$/', scandir(__DIR__ . "/src$folder")) as $name) {
-            require_once __DIR__ . "/src$folder/$name";
+        foreach (scandir(__DIR__ . "/src$folder") ?: [] as $name) {
+            if (preg_match('/^[A-Z]\w+\.php$/', $name) === 1) {
+                require_once __DIR__ . "/src$folder/$name";
+            }
         }
     }
     $file = __DIR__ . '/src/' . strtr(substr($class, 9), '\\', '/') . '.php';

@@ -5,25 +5,25 @@
 
 declare(strict_types=1);
 
-use App\AddThenCommit;
 use App\Database;
 use App\UserNameKey;
 use App\UserNames;
+use KeySieve\Adds\RedisAdds;
 use KeySieve\Set;
 
+require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
 require __DIR__ . '/../usernames/NameState.php';
 require __DIR__ . '/../usernames/UserNameKey.php';
 require __DIR__ . '/../usernames/UserNames.php';
-require __DIR__ . '/AddThenCommit.php';
 
-// The transaction is open during the request to Redis, so a Redis that hangs must not hold it for long.
-$redis = new Redis();
-$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 2.0, null, 0, 2.0);
-
+$adds = new RedisAdds(static function (): Redis {
+    $redis = new Redis();
+    $redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 2.0, null, 0, 2.0); // the transaction is open meanwhile
+    return $redis;
+});
 $db = new Database();
 $names = new UserNames(new Set('users', UserNameKey::PROFILE), $db);
-$addThenCommit = new AddThenCommit($db->connection(), $redis, 'keysieve:users:adds');
 foreach (array_slice($argv, 1) as $name) {
-    echo "$name: {$names->register($name, $addThenCommit)->value}\n";
+    echo "$name: {$names->register($name, $adds)->value}\n";
 }

@@ -14,15 +14,14 @@ require __DIR__ . '/../Database.php';
 
 $db = new Database();
 // The exact list has the last word. While it cannot be asked, nobody is refused.
-$isListed = static function (array $domains) use ($db): bool {
+$disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), static function (array $domains) use ($db): bool {
     try {
         return $db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?)', $domains) !== [];
     } catch (PDOException $exception) {
         error_log("disposable domains cannot be asked: {$exception->getMessage()}");
         return false;
     }
-};
-$disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), $isListed);
+});
 foreach (array_slice($argv, 1) as $address) {
     echo "$address: ", $disposable->has($address) ? 'please give a lasting address' : 'welcome', "\n";
 }

@@ -66,8 +66,10 @@ final class CountedSet implements Membership
      * Returns null for an absent key, without asking the store. For any other key returns the result of $find: null when the
      * store does not have it. When $find throws, nothing is confirmed.
      *
+     * @template TKey of string|int|Key
      * @template T
-     * @param callable(string|int|Key): ?T $find
+     * @param TKey $key
+     * @param callable(TKey): ?T $find
      * @return ?T
      */
     public function lookup(string|int|Key $key, callable $find): mixed

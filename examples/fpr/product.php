@@ -1,7 +1,7 @@
 <?php
 
 // A page of one product: /product.php?id=42. Every "maybe" is confirmed by the query that the page needs anyway. A new
-// product has no page until its key is added: insert products with AddThenCommit (../add_then_commit).
+// product has no page until its key is added: insert products as ../add_then_commit does.
 
 declare(strict_types=1);
 

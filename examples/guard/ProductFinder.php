@@ -11,11 +11,12 @@ use KeySieve\Membership;
  * A guard in front of Redis and SQL. Endless requests for products that do not exist (from a crawler, an attacker) pass every
  * cache, since a missing product is not cached. Here only a small share of them gets that far: the false-positive rate.
  *
- * A product that was inserted since the build is "absent" as well, until its key is added: insert products with AddThenCommit
- * (../add_then_commit). If you cannot do that, use "absent" only for data that may be as old as the build.
+ * A product that was inserted since the build is "absent" as well, until its key is added: insert products as ../add_then_commit
+ * does. If you cannot do that, use "absent" only for data that may be as old as the build.
  */
 final class ProductFinder
 {
+    /** @var GuardedFinder<int, ?array<string, mixed>> */
     private readonly GuardedFinder $products;
 
     public function __construct(
@@ -37,7 +38,7 @@ final class ProductFinder
 
     /**
      * @param list<int> $numbers
-     * @return array<int, array<string, mixed>>
+     * @return array<int, ?array<string, mixed>>
      */
     private function load(array $numbers): array
     {

@@ -15,7 +15,7 @@ require __DIR__ . '/../Database.php';
 require __DIR__ . '/ProductFinder.php';
 require __DIR__ . '/RedisCache.php';
 
-$ids = $argc > 1 ? array_slice($argv, 1) : file('php://stdin', FILE_IGNORE_NEW_LINES);
+$ids = $argc > 1 ? array_slice($argv, 1) : (file('php://stdin', FILE_IGNORE_NEW_LINES) ?: []);
 $cache = new RedisCache((string) getenv('EXAMPLES_REDIS'), secondsToWait: (float) (getenv('EXAMPLES_REDIS_SECONDS') ?: 2.0));
 $db = new Database();
 $finder = new ProductFinder(new Set('products'), $cache, $db);

@@ -52,8 +52,9 @@ while (is_string($redis->rawCommand('LMOVE', $taken, 'pages', 'RIGHT', 'LEFT')))
 
 $end = hrtime(true) + SECONDS_TO_LIVE * 1_000_000_000;
 while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
-    if ($redis->getLastError() !== null) { // its memory is full, for example: end, and leave the page where it is
-        throw new RedisException($redis->getLastError());
+    $fault = $redis->getLastError();
+    if ($fault !== null) { // its memory is full, for example: end, and leave the page where it is
+        throw new RedisException($fault);
     }
     $page = $redis->rawCommand('BLMOVE', 'pages', $taken, 'LEFT', 'RIGHT', SECONDS_TO_WAIT); // blMove() in phpredis 6
     KeySieve\begin_request();

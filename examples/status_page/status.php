@@ -9,7 +9,7 @@ use KeySieve\Set;
 
 header('Content-Type: text/html; charset=utf-8');
 if (function_exists('posix_geteuid')) {
-    $groups = implode(', ', array_unique([posix_getegid(), ...posix_getgroups()]));
+    $groups = implode(', ', array_unique([posix_getegid(), ...posix_getgroups() ?: []]));
     echo '<p>Worker ', getmypid(), ' has uid ', posix_geteuid(), ", groups $groups</p>\n";
 }
 foreach (explode(',', $_GET['sets'] ?? '') as $name) {

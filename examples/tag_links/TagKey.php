@@ -18,7 +18,7 @@ final class TagKey
         if ($trimmed === null) {
             return $tag; // invalid UTF-8 is never a tag, but must be the same key for build and lookup
         }
-        $composed = Normalizer::normalize($trimmed, Normalizer::NFC);
-        return Normalizer::normalize(mb_convert_case($composed, MB_CASE_FOLD, 'UTF-8'), Normalizer::NFC);
+        $composed = (string) Normalizer::normalize($trimmed, Normalizer::NFC);
+        return (string) Normalizer::normalize(mb_convert_case($composed, MB_CASE_FOLD, 'UTF-8'), Normalizer::NFC);
     }
 }

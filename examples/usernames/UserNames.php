@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace App;
 
+use KeySieve\Adds\Adds;
 use KeySieve\Membership;
 use PDOException;
 
@@ -34,16 +35,22 @@ final class UserNames
     /**
      * Does not ask the set: a name that was taken a moment ago may still be absent here.
      *
+     * The insert comes first, since a name that the unique index refuses must not be added. The commit comes last, so that no host
+     * sees the row and calls its key absent. An add that fails leaves no row.
+     *
      * @return NameState never Free: Registered, Taken or Invalid
      */
-    public function register(string $name, AddThenCommit $addThenCommit): NameState
+    public function register(string $name, Adds $adds): NameState
     {
         $key = UserNameKey::of($name);
         if ($key === null) {
             return NameState::Invalid;
         }
         try {
-            $addThenCommit->insert($key, 'INSERT INTO users (name_key, name) VALUES (?, ?)', [$key, $name]);
+            $this->db->transaction(function () use ($key, $name, $adds): void {
+                $this->db->rows('INSERT INTO users (name_key, name) VALUES (?, ?)', [$key, $name]);
+                $adds->add('users', $key);
+            });
         } catch (PDOException $exception) {
             // SQLSTATE 23: integrity constraints; the unique index is one.
             if (str_starts_with((string) $exception->getCode(), '23') && $this->isTaken($key)) {

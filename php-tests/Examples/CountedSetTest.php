@@ -12,6 +12,7 @@ use KeySieve\Tests\Support\Nginx;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
 
 /** The false-positive rate of a page in production: counted in two workers of php-fpm, read as Prometheus does. */
 final class CountedSetTest extends TestCase
@@ -74,7 +75,7 @@ final class CountedSetTest extends TestCase
         );
     }
 
-    /** @group frameworks */
+    #[Group('frameworks')]
     public function testPromtoolAcceptsTheMetrics(): void
     {
         $this->ask(7);

@@ -8,12 +8,11 @@ use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
 use KeySieve\Tests\Support\Program;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * What the bundle and the provider both do, in each version of Symfony and Laravel that Framework has.
- *
- * @group frameworks
- */
+/** What the bundle and the provider both do, in each version of Symfony and Laravel that Framework has. */
+#[Group('frameworks')]
 final class FrameworksTest extends FrameworkTestCase
 {
     /** Prints of each tag whether it has an article and how many offers, and which sets were asked about it. */
@@ -60,7 +59,7 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /** @dataProvider containers */
+    #[DataProvider('containers')]
     public function testAContainerPassesTheSetsOfAPage(string $framework, string $code, string $output): void
     {
         self::assertSame($output, $this->code($framework, $code . self::PRINT_LINKS));
@@ -96,7 +95,7 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /** @dataProvider seenSets */
+    #[DataProvider('seenSets')]
     public function testAContainerPassesSeenSetsAndFakes(string $framework, string $code, string $class): void
     {
         self::assertSame($class, $this->code($framework, "$code\necho \$clicks::class;"));
@@ -125,11 +124,8 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /**
-     * Each version has its own PSR-6 or PSR-16, which differ in their types. GuardTest has the details.
-     *
-     * @dataProvider caches
-     */
+    /** Each version has its own PSR-6 or PSR-16, which differ in their types. GuardTest has the details. */
+    #[DataProvider('caches')]
     public function testAGuardWrapsTheCache(string $framework, string $code): void
     {
         self::assertSame('["Cat food",null,true]', $this->code($framework, $code));
@@ -170,7 +166,7 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /** @dataProvider servers */
+    #[DataProvider('servers')]
     public function testAServerNoticesAnotherDirectoryAtItsNextRequest(string $framework, string $code): void
     {
         $code .= <<<'PHP'

@@ -6,15 +6,14 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\FrameworkTestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * The provider, its settings and its rules, in each version of Laravel that Framework has.
- *
- * @group frameworks
- */
+/** The provider, its settings and its rules, in each version of Laravel that Framework has. */
+#[Group('frameworks')]
 final class LaravelTest extends FrameworkTestCase
 {
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testLaravelRefusesAClassThatWasNotToldItsSet(string $framework): void
     {
         $code = <<<'PHP'
@@ -48,7 +47,7 @@ final class LaravelTest extends FrameworkTestCase
         );
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testTheRulesOfLaravelRefuseWhatIsListed(string $framework): void
     {
         $code = <<<'PHP'
@@ -65,7 +64,7 @@ final class LaravelTest extends FrameworkTestCase
         );
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testLaravelRefusesAListOfSets(string $framework): void
     {
         $code = <<<'PHP'
@@ -80,11 +79,8 @@ final class LaravelTest extends FrameworkTestCase
         self::assertStringContainsString('"sets" must be name => key profile', $this->code($framework, $code));
     }
 
-    /**
-     * As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot.
-     *
-     * @dataProvider laravel
-     */
+    /** As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot. */
+    #[DataProvider('laravel')]
     public function testLaravelBootsWithAConfigurationThatWasCachedBeforeThePackageCame(string $framework): void
     {
         $code = <<<'PHP'
@@ -98,7 +94,7 @@ final class LaravelTest extends FrameworkTestCase
         self::assertSame("[true,false]\n[false,true]\n", $this->code($framework, $code));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testLaravelBootsWithSettingsThatLackWhatIsNewer(string $framework): void
     {
         $code = <<<'PHP'
@@ -106,11 +102,11 @@ final class LaravelTest extends FrameworkTestCase
             $app = App::boot();
             echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
             PHP;
-        $settings = '{"sets":{"shop":null},"seen_sets":[],"disposable_domains":null,"breached_passwords":null}';
+        $settings = '{"sets":{"shop":null},"seen_sets":[],"disposable_domains":null,"breached_passwords":null,"adds":null}';
         self::assertSame("[true,false,$settings]", $this->code($framework, $code));
     }
 
-    /** @dataProvider laravel */
+    #[DataProvider('laravel')]
     public function testLaravelPublishesTheSettings(string $framework): void
     {
         $code = <<<'PHP'

@@ -7,6 +7,8 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** What examples/README.md says of all examples: its commands, run as they are written, and what a batch does. */
 final class ReadmeTest extends TestCase
@@ -22,7 +24,7 @@ final class ReadmeTest extends TestCase
         }
     }
 
-    /** @dataProvider sections */
+    #[DataProvider('sections')]
     public function testCommandsPrintWhatTheReadmeSays(string $commands, string $output): void
     {
         preg_match('/^## Try them\n.*?^```sh\n(.*?)^```\n/ms', self::readme(), $setUp);
@@ -89,7 +91,7 @@ final class ReadmeTest extends TestCase
         self::assertSame("maybe\nabsent\n", $examples->shell($query)->output);
     }
 
-    /** @group frameworks */
+    #[Group('frameworks')]
     public function testPromtoolAcceptsTheExpressions(): void
     {
         self::assertSame(2, preg_match_all('/^```promql\n(.*?)^```/ms', self::readme(), $found));

@@ -6,19 +6,15 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * The bundle, its settings and its validators, in each version of Symfony that Framework has.
- *
- * @group frameworks
- */
+/** The bundle, its settings and its validators, in each version of Symfony that Framework has. */
+#[Group('frameworks')]
 final class SymfonyTest extends FrameworkTestCase
 {
-    /**
-     * Any set that took the place of the one that was meant would say "absent" of its keys.
-     *
-     * @dataProvider symfony
-     */
+    /** Any set that took the place of the one that was meant would say "absent" of its keys. */
+    #[DataProvider('symfony')]
     public function testSymfonyRefusesAParameterThatNamesNoSet(string $framework): void
     {
         $code = <<<'PHP'
@@ -42,7 +38,7 @@ final class SymfonyTest extends FrameworkTestCase
         );
     }
 
-    /** @dataProvider symfony */
+    #[DataProvider('symfony')]
     public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework): void
     {
         $code = <<<'PHP'
@@ -105,7 +101,7 @@ final class SymfonyTest extends FrameworkTestCase
         }
     }
 
-    /** @dataProvider constraintFiles */
+    #[DataProvider('constraintFiles')]
     public function testConstraintsOfAFileHaveTheirOptions(string $framework, string $file, string $constraints): void
     {
         mkdir("{$this->examples->folder}/config/validator", recursive: true);
@@ -140,7 +136,7 @@ final class SymfonyTest extends FrameworkTestCase
         }
     }
 
-    /** @dataProvider wrongSettings */
+    #[DataProvider('wrongSettings')]
     public function testSymfonyRefusesSettingsThatAreAmbiguous(string $framework, string $settings, string $reason): void
     {
         $code = <<<PHP
@@ -153,7 +149,7 @@ final class SymfonyTest extends FrameworkTestCase
         self::assertStringContainsString($reason, $this->code($framework, $code));
     }
 
-    /** @dataProvider symfony */
+    #[DataProvider('symfony')]
     public function testSymfonyNamesArgumentsInCamelCase(string $framework): void
     {
         $code = <<<'PHP'
@@ -167,7 +163,7 @@ final class SymfonyTest extends FrameworkTestCase
         self::assertSame('keysieve.user-names keysieve.user_name keysieve.users ', $this->code($framework, $code));
     }
 
-    /** @dataProvider symfony */
+    #[DataProvider('symfony')]
     public function testAValidatorAsksItsSetByItsOwnKeyProfile(string $framework): void
     {
         $code = <<<'PHP'

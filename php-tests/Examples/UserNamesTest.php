@@ -82,9 +82,11 @@ final class UserNamesTest extends TestCase
             $connection = new class('sqlite:' . getenv('EXAMPLES_DB')) extends PDO {
                 public function prepare(string $query, array $options = []): PDOStatement|false
                 {
-                    throw new PostgresError('duplicate key value violates unique constraint');
+                    str_starts_with($query, 'INSERT') && throw new PostgresError('duplicate key value violates unique constraint');
+                    return parent::prepare($query, $options);
                 }
             };
+            (fn () => $this->connection = $connection)->call($db);
             PHP;
         self::assertSame('taken', $this->register('alice', $prepare));
         self::assertSame('23505: duplicate key value violates unique constraint', $this->register('erin', $prepare));
@@ -94,86 +96,70 @@ final class UserNamesTest extends TestCase
     {
         $seen = $this->code(<<<'PHP'
             /** Another connection looks for the row at the moment of the add. */
-            final class WatchedRedis extends Redis
+            final class WatchedAdds implements KeySieve\Adds\Adds
             {
-                public function xadd($log, $id, $values, ...$options): string|false
+                public function __construct(private readonly KeySieve\Adds\Adds $adds)
                 {
-                    $id = parent::xadd($log, $id, $values);
-                    echo json_encode($values), ' ', (new App\Database())->column('SELECT count(*) FROM users')[0], "\n";
-                    return $id;
+                }
+
+                public function add(string $set, string|int ...$keys): void
+                {
+                    $this->adds->add($set, ...$keys);
+                    echo json_encode($keys), ' ', (new App\Database())->column('SELECT count(*) FROM users')[0], "\n";
                 }
             }
-            $redis = new WatchedRedis();
-            $redis->connect(getenv('EXAMPLES_REDIS'));
             $db->column('PRAGMA journal_mode = WAL'); // readers do not wait for writers
-            insert('dave', $db, $redis, 'keysieve:users:adds');
+            $names->register('dave', new WatchedAdds($adds));
             echo $db->column('SELECT count(*) FROM users')[0];
             PHP);
-        self::assertSame("{\"key\":\"dave\"} 3\n4", $seen);
-    }
-
-    public function testAnAddThatFailsLeavesNoRow(): void
-    {
-        $this->redis->command('SET', 'keysieve:wrong:adds', 'is no log');
-        $error = $this->code(<<<'PHP'
-            try {
-                insert('erin', $db, $redis, 'keysieve:wrong:adds');
-            } catch (Throwable $error) {
-                echo $error->getMessage(), "\n";
-            }
-            echo $db->column('SELECT count(*) FROM users')[0];
-            PHP);
-        self::assertMatchesRegularExpression('/WRONGTYPE.*\n3$/', $error);
+        self::assertSame("[\"dave\"] 3\n4", $seen);
+        self::assertStringEndsWith("\nkey\ndave", $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+'));
     }
 
     public function testAHangingRedisLeavesNoRow(): void
     {
         $this->redis->freeze();
         $this->code(<<<'PHP'
-            $redis->setOption(Redis::OPT_READ_TIMEOUT, 0.5);
             try {
-                insert('erin', $db, $redis, 'keysieve:users:adds');
+                $names->register('erin', $adds);
                 exit(1);
-            } catch (RedisException) {
+            } catch (KeySieve\Adds\AddException) {
             }
             PHP);
         $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
     }
 
-    /** What comes of registering the name: its state, or the error. $prepare may replace the $connection. */
+    /** What comes of registering the name: its state, or the error. */
     private function register(string $name, string $prepare): string
     {
         $name = var_export($name, true);
         return $this->code(<<<PHP
-            foreach (['NameState', 'UserNameKey', 'UserNames'] as \$class) {
-                require FOLDER . "/usernames/\$class.php";
-            }
-            \$connection = \$db->connection();
             $prepare
-            \$names = new App\UserNames(new KeySieve\Set('users'), \$db);
             try {
-                echo \$names->register($name, new App\AddThenCommit(\$connection, \$redis, 'keysieve:users:adds'))->value;
+                echo \$names->register($name, \$adds)->value;
             } catch (PDOException \$error) {
                 echo "{\$error->getCode()}: {\$error->getMessage()}";
             }
             PHP);
     }
 
-    /** Runs code that has a $db, a $redis and insert(). */
+    /** Runs code that has a $db, $adds and $names. */
     private function code(string $code): string
     {
         return $this->examples->code(<<<'PHP'
+            require FOLDER . '/../php/bootstrap.php';
             require FOLDER . '/Database.php';
-            require FOLDER . '/add_then_commit/AddThenCommit.php';
-            $db = new App\Database();
-            $redis = new Redis();
-            $redis->connect(getenv('EXAMPLES_REDIS'));
-            function insert(string $name, App\Database $db, Redis $redis, string $log): void
-            {
-                (new App\AddThenCommit($db->connection(), $redis, $log))
-                    ->insert($name, 'INSERT INTO users VALUES (?, ?)', [$name, $name]);
+            foreach (['NameState', 'UserNameKey', 'UserNames'] as $class) {
+                require FOLDER . "/usernames/$class.php";
             }
+            $db = new App\Database();
+            $adds = new KeySieve\Adds\RedisAdds(static function (): Redis {
+                $redis = new Redis();
+                $redis->connect(getenv('EXAMPLES_REDIS'), 0, 0.5, null, 0, 0.5);
+                return $redis;
+            });
+            $names = new App\UserNames(new KeySieve\Set('users'), $db);
 
             PHP . $code);
     }

@@ -11,12 +11,11 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\StarvedScript;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * Memory runs out in a lookup: the system's at each allocation in turn, and PHP's own.
- *
- * @group faults
- */
+/** Memory runs out in a lookup: the system's at each allocation in turn, and PHP's own. */
+#[Group('faults')]
 final class ExhaustedMemoryTest extends TestCase
 {
     /** @return iterable<string, array{string, mixed[], mixed}> a call, what it may answer without memory, and what it answers later */
@@ -33,11 +32,8 @@ final class ExhaustedMemoryTest extends TestCase
         yield 'addIfNew' => ["(new KeySieve\\SeenSet('starved-clicks'))->addIfNew('apple')", [true, 'starved-clicks'], false]; // throws until it has found the page
     }
 
-    /**
-     * @param mixed[] $possible
-     *
-     * @dataProvider calls
-     */
+    /** @param mixed[] $possible */
+    #[DataProvider('calls')]
     public function testTheFirstCallOfAProcessAnswersAsForAMissingSet(string $call, array $possible, mixed $later): void
     {
         self::skipUnderAsan();

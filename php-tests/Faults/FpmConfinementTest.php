@@ -9,12 +9,10 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * Pools of php-fpm that may not see or do all: in a chroot, under open_basedir, under several users.
- *
- * @group faults
- */
+/** Pools of php-fpm that may not see or do all: in a chroot, under open_basedir, under several users. */
+#[Group('faults')]
 final class FpmConfinementTest extends TestCase
 {
     private const KEYS = 1_000;

@@ -14,12 +14,11 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/**
- * Workers, masters and loaders of a php-fpm that is asked all the time end, are killed and start again.
- *
- * @group faults
- */
+/** Workers, masters and loaders of a php-fpm that is asked all the time end, are killed and start again. */
+#[Group('faults')]
 final class FpmFaultsTest extends TestCase
 {
     private const KEYS = 20_000;
@@ -156,11 +155,8 @@ final class FpmFaultsTest extends TestCase
         ]];
     }
 
-    /**
-     * @dataProvider processManagers
-     *
-     * @param array<string, string> $directives
-     */
+    /** @param array<string, string> $directives */
+    #[DataProvider('processManagers')]
     public function testWorkersThatComeAndGoFailNoRequest(array $directives): void
     {
         $this->serve('come-and-go-' . $directives['pm'], $directives);

@@ -14,15 +14,15 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * nginx and php-fpm under wrk. A key list is built, pushed and published every second, and keys are added all the time. Now
  * and then the folder of the set is renamed, or an empty file system mounted over the directory. Once a new process has
  * seen an added key, no later request may miss it.
- *
- * @group load
- * @group soak
  */
+#[Group('load')]
+#[Group('soak')]
 final class FpmLoadTest extends TestCase
 {
     private const SET = 'loaded';

@@ -8,13 +8,14 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * Calls with senseless arguments, and code of the caller that runs in the middle of a call: they get the right error or
  * answer, and nothing is lost. valgrind sees that, since PHP takes every byte from malloc there.
- *
- * @group faults
  */
+#[Group('faults')]
 final class HostileCallsTest extends TestCase
 {
     /** Defines $calls, each with what it is to give, and $run, which says what gives something else. */
@@ -361,7 +362,7 @@ final class HostileCallsTest extends TestCase
         Soak::report('hostile calls from PHP, arrays of ' . number_format($many) . ' keys: right answers and errors, no memory lost');
     }
 
-    /** @group soak */
+    #[Group('soak')]
     public function testHostileCallsLoseNothingUnderValgrind(): void
     {
         $many = Soak::rounds(500, 1_000_000);
@@ -389,11 +390,8 @@ final class HostileCallsTest extends TestCase
         ];
     }
 
-    /**
-     * @dataProvider ends
-     *
-     * @group soak
-     */
+    #[DataProvider('ends')]
+    #[Group('soak')]
     public function testAScriptThatEndsInTheMiddleLosesNothing(string $code, string $output): void
     {
         $this->runUnderValgrind(self::CALLS . "\n$code\necho 'not reached';", 10, $output);

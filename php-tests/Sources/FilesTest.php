@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Sources;
 
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SourceTestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Sets as files in a folder, without a loader. */
 final class FilesTest extends SourceTestCase
@@ -88,11 +89,8 @@ final class FilesTest extends SourceTestCase
         yield 'on the way of another link' => ['.data', 'fruits.ks']; // as Kubernetes mounts volumes
     }
 
-    /**
-     * PHP remembers where links lead.
-     *
-     * @dataProvider links
-     */
+    /** PHP remembers where links lead. */
+    #[DataProvider('links')]
     public function testALinkThatLeadsElsewhereIsFollowed(string $link, string $file): void
     {
         foreach (['apple' => 1, 'pear' => 2] as $key => $release) {

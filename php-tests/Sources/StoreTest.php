@@ -8,6 +8,7 @@ use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SourceTestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 
 /** A dir: store that the package reads by itself: snapshots, adds, and what is wrong with them. */
 final class StoreTest extends SourceTestCase
@@ -64,7 +65,7 @@ final class StoreTest extends SourceTestCase
         yield 'chunk' => ['keysieve:fruits:*:0', 'header is damaged'];
     }
 
-    /** @dataProvider damages */
+    #[DataProvider('damages')]
     public function testADamagedStoreMeansMaybe(string $files, string $reason): void
     {
         $store = "dir:$this->folder/store";
@@ -199,7 +200,7 @@ final class StoreTest extends SourceTestCase
         yield 'bypass' => ['keysieve:fruits:bypass'];
     }
 
-    /** @dataProvider unreadableRecords */
+    #[DataProvider('unreadableRecords')]
     public function testARecordThatIsThereButCannotBeReadMeansMaybe(string $record): void
     {
         $store = "dir:$this->folder/store";

@@ -5,56 +5,99 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Support;
 
 /**
- * The versions of Symfony and Laravel that the package is tested with. Symfony 5.4 is Debian's. Composer installs the others below
- * build/frameworks when a test first needs them, together with the package, as an application does. They stay until what is
- * required changes; remove the folder to get newer ones.
+ * The versions of Symfony and Laravel that the package is tested with (DoctrineTest has those of Doctrine), each as an application that Composer makes below
+ * build/frameworks when a test first needs it: the framework's own skeleton, the package, and what ApplicationsTest uses besides. They
+ * stay until what is required changes; remove the folder to get newer ones.
  */
 final class Framework
 {
-    public const SYMFONY = ['Symfony 5.4', 'Symfony 6.4', 'Symfony 7.4'];
-    public const LARAVEL = ['Laravel 8', 'Laravel 11', 'Laravel 12'];
+    public const SYMFONY = ['Symfony 6.4', 'Symfony 7.4'];
+    public const LARAVEL = ['Laravel 11', 'Laravel 12'];
 
-    private const OF_DEBIAN = ['Bundle/FrameworkBundle', 'Component/Cache', 'Component/Messenger', 'Component/Validator', 'Component/Yaml'];
     /** The version of each is required, since Symfony lets one use the next version of another. */
-    private const COMPONENTS = ['cache', 'config', 'dependency-injection', 'framework-bundle', 'http-kernel', 'messenger', 'validator', 'yaml'];
+    private const COMPONENTS = [
+        'symfony/cache', 'symfony/config', 'symfony/dependency-injection', 'symfony/doctrine-messenger', 'symfony/http-kernel', 'symfony/messenger',
+        'symfony/validator',
+    ];
     private const FOLDER = __DIR__ . '/../../build/frameworks';
     private const PACKAGE = __DIR__ . '/../../php';
 
     /** @var array<string, true> the frameworks that this process has tried to install: what failed is not tried for every case */
     private static array $tried = [];
 
-    /** @return string[] what to require for its classes and those of the package */
-    public static function autoloaders(string $framework): array
+    /** What to require for its classes and those of the package. */
+    public static function autoloader(string $framework): string
     {
-        if ($framework === 'Symfony 5.4') {
-            $files = array_map(static fn (string $component): string => "Symfony/$component/autoload.php", self::OF_DEBIAN);
-            return [...$files, realpath(self::PACKAGE . '/bootstrap.php')];
-        }
-        return [self::installed($framework) . '/vendor/autoload.php'];
+        return self::application($framework) . '/vendor/autoload.php';
     }
 
-    private static function installed(string $framework): string
+    /** The application's folder, where each test puts its own configuration and code. */
+    public static function application(string $framework): string
     {
-        [$name, $version] = explode(' ', $framework);
-        $packages = $name === 'Laravel' ? ['laravel/framework'] : substr_replace(self::COMPONENTS, 'symfony/', 0, 0);
-        $package = ['type' => 'path', 'url' => realpath(self::PACKAGE), 'options' => ['versions' => ['keysieve/reader' => 'dev-main']]];
-        $wanted = json_encode([
-            'repositories' => [$package],
-            'require' => ['keysieve/reader' => '@dev'] + array_fill_keys($packages, "$version.*"),
-        ]);
-        $folder = self::FOLDER . '/' . strtr(strtolower($framework), ' ', '-');
-        $done = "$folder/installed"; // written last, with all that the choice of packages depends on
-        $inputs = $wanted . file_get_contents(self::PACKAGE . '/composer.json');
-        if (!is_file($done) || file_get_contents($done) !== $inputs) {
-            if (isset(self::$tried[$framework])) {
-                throw new \RuntimeException("$framework could not be installed");
-            }
-            self::$tried[$framework] = true;
-            is_dir($folder) || mkdir($folder, 0755, true);
+        return self::made($framework, file_get_contents(__FILE__), static fn (string $folder) => self::install($framework, $folder));
+    }
+
+    /**
+     * The folder of the package and others, without a skeleton.
+     *
+     * @param array<string, string> $required versions by package
+     */
+    public static function project(string $name, array $required): string
+    {
+        $wanted = json_encode(['repositories' => [self::package()], 'require' => ['keysieve/reader' => '@dev'] + $required], JSON_THROW_ON_ERROR);
+        return self::made($name, $wanted, static function (string $folder) use ($wanted): void {
+            mkdir($folder, 0755, true);
             file_put_contents("$folder/composer.json", $wanted);
             Program::succeed(['composer', 'update', "--working-dir=$folder", '--no-interaction', '--no-plugins', '--no-progress']);
+        });
+    }
+
+    /** @param callable(string): void $install into that folder, which is not there */
+    private static function made(string $name, string $inputs, callable $install): string
+    {
+        $folder = self::FOLDER . '/' . strtr(strtolower($name), ' ', '-');
+        $done = "$folder/installed"; // written last, with all that the choice of packages depends on
+        $inputs .= file_get_contents(self::PACKAGE . '/composer.json');
+        is_dir(self::FOLDER) || mkdir(self::FOLDER, 0755, true);
+        $lock = fopen(self::FOLDER . '/lock', 'c');
+        flock($lock, LOCK_EX); // another suite may be at work; released at the end of this function
+        if (!is_file($done) || file_get_contents($done) !== $inputs) {
+            if (isset(self::$tried[$name])) {
+                throw new \RuntimeException("$name could not be installed");
+            }
+            self::$tried[$name] = true;
+            Program::succeed(['rm', '-rf', $folder]);
+            $install($folder);
             file_put_contents($done, $inputs);
         }
         return realpath($folder);
+    }
+
+    /** @return array<string, mixed> the package as a repository */
+    private static function package(): array
+    {
+        return ['type' => 'path', 'url' => realpath(self::PACKAGE), 'options' => ['versions' => ['keysieve/reader' => 'dev-main']]];
+    }
+
+    private static function install(string $framework, string $folder): void
+    {
+        [$name, $version] = explode(' ', $framework);
+        $skeleton = $name === 'Symfony' ? 'symfony/skeleton' : 'laravel/laravel';
+        $quietly = ['--no-interaction', '--no-plugins', '--no-scripts', '--no-progress'];
+        $place = ['--working-dir=' . self::FOLDER, $skeleton, basename($folder), "$version.*"];
+        Program::succeed(['composer', 'create-project', ...$place, '--no-install', ...$quietly]);
+        $wanted = json_decode(file_get_contents("$folder/composer.json"), true, flags: JSON_THROW_ON_ERROR);
+        unset($wanted['require-dev']);
+        $wanted['repositories'] = [self::package()];
+        $wanted['require']['keysieve/reader'] = '@dev';
+        if ($name === 'Symfony') {
+            // Flex would require these, and download what an application in ApplicationsTest has of its own.
+            $components = [...array_keys($wanted['flex-require']), ...self::COMPONENTS];
+            unset($wanted['require']['symfony/flex'], $wanted['flex-require']);
+            $wanted['require'] += array_fill_keys($components, "$version.*")
+                + ['doctrine/doctrine-bundle' => '^2.12', 'doctrine/orm' => '^3.0', 'psr/simple-cache' => '^3.0'];
+        }
+        file_put_contents("$folder/composer.json", json_encode(array_filter($wanted), JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT | JSON_THROW_ON_ERROR));
+        Program::succeed(['composer', 'update', "--working-dir=$folder", ...$quietly]);
     }
 }

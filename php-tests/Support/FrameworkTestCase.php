@@ -36,8 +36,7 @@ abstract class FrameworkTestCase extends TestCase
 
     protected function code(string $framework, string $code): string
     {
-        $autoloaders = Framework::autoloaders($framework);
-        $constants = ['FRAMEWORK' => $framework, 'AUTOLOADERS' => $autoloaders, 'TEMPORARY' => (string) $this->examples->folder];
+        $constants = ['AUTOLOADER' => Framework::autoloader($framework), 'TEMPORARY' => (string) $this->examples->folder];
         $given = '';
         foreach ($constants as $name => $value) {
             $given .= "const $name = " . var_export($value, true) . ";\n";

@@ -1,7 +1,7 @@
 <?php
 
 // An application in Laravel, which discovers the package as Composer installed it, with the files of examples/laravel.
-// FrameworkTestCase includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
+// FrameworkTestCase includes it, and gives AUTOLOADER, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 
@@ -15,12 +15,7 @@ use Illuminate\Validation\ValidationServiceProvider;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Output\NullOutput;
 
-if (FRAMEWORK === 'Laravel 8') {
-    error_reporting(E_ALL & ~E_DEPRECATED); // it is older than PHP 8.2
-}
-foreach (AUTOLOADERS as $file) {
-    require $file;
-}
+require AUTOLOADER;
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';
@@ -64,7 +59,7 @@ final class App
     {
         mkdir(TEMPORARY . '/config');
         mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
-        symlink(dirname(AUTOLOADERS[0]), TEMPORARY . '/vendor');
+        symlink(dirname(AUTOLOADER), TEMPORARY . '/vendor');
         self::writeArray('config/app.php', self::SETTINGS);
         copy(FOLDER . '/laravel/keysieve.php', TEMPORARY . '/config/keysieve.php');
     }

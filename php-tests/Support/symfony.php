@@ -1,7 +1,7 @@
 <?php
 
 // An application in Symfony: its kernel with its own bundle and that of the package, and the files of examples/symfony.
-// FrameworkTestCase includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
+// FrameworkTestCase includes it, and gives AUTOLOADER, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 
@@ -20,14 +20,9 @@ use Symfony\Component\HttpFoundation\Response;
 use Symfony\Component\HttpKernel\Kernel;
 use Symfony\Component\Routing\Loader\Configurator\RoutingConfigurator;
 
-if (FRAMEWORK === 'Symfony 5.4') {
-    error_reporting(E_ALL & ~E_DEPRECATED); // it is older than PHP 8.2
-} else { // Symfony hides what it deprecates
-    set_error_handler(static fn (int $level, string $message) => print("deprecated: $message\n"), E_DEPRECATED | E_USER_DEPRECATED);
-}
-foreach (AUTOLOADERS as $file) {
-    require $file;
-}
+// Symfony hides what it deprecates.
+set_error_handler(static fn (int $level, string $message) => print("deprecated: $message\n"), E_DEPRECATED | E_USER_DEPRECATED);
+require AUTOLOADER;
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';
@@ -84,7 +79,7 @@ final class App extends Kernel implements CompilerPassInterface
 
     protected function configureContainer(ContainerBuilder $container, LoaderInterface $loader): void
     {
-        $container->loadFromExtension('framework', FRAMEWORK === 'Symfony 5.4' ? ['validation' => ['enable_annotations' => true]] : [
+        $container->loadFromExtension('framework', [
             'handle_all_throwables' => true,
             'http_method_override' => false,
             'php_errors' => ['log' => true],

@@ -77,6 +77,7 @@ final readonly class Map implements \Serializable
     public function getMany(iterable $keys, callable $ifUnknown): array
     {
         $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
+        /** @var array<int|string, int> $values */
         $values = [];
         foreach ($this->attached()->find($keys, $this->keyProfile, Contents::Values)[0] as $index => $value) {
             if ($value !== null) {
@@ -115,7 +116,7 @@ final readonly class Map implements \Serializable
         $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
         [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
         if ($value !== AttachedSet::UNKNOWN) {
-            return $value === null ? [] : $map->membersOf($value);
+            return $value === null || $map === null ? [] : $map->membersOf($value);
         }
         $names = self::call($ifUnknown, self::asGiven($key, $bytes));
         if (!is_array($names)) {
@@ -151,6 +152,7 @@ final readonly class Map implements \Serializable
         return is_scalar($key) && !is_string($key) && $bytes === (string) (int) $bytes ? (int) $bytes : $bytes;
     }
 
+    /** @phpstan-assert-if-true ?int $value */
     private static function isValue(mixed $value): bool
     {
         return $value === null || is_int($value);

@@ -7,7 +7,11 @@ namespace KeySieve;
 /** May a key be in a set? Type-hint this, and tests can pass a fake. */
 interface Membership
 {
-    /** False: certainly absent as of this generation. True: maybe, ask your database. Ints count as their decimal strings. */
+    /**
+     * False: certainly absent as of this generation. True: maybe, ask your database. Ints count as their decimal strings.
+     *
+     * @throws UnavailableException as Set::__construct() says
+     */
     public function mayContain(string|int|Key $key): bool;
 
     /**
@@ -15,6 +19,7 @@ interface Membership
      * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
      *
      * @throws \ValueError for an array key that an iterator gives twice
+     * @throws UnavailableException as Set::__construct() says
      *
      * @template TKey of array-key
      * @phpstan-param iterable<TKey, string|int|Key> $keys
@@ -25,6 +30,8 @@ interface Membership
     /**
      * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
      * array_values() where a list is expected, such as PDOStatement::execute().
+     *
+     * @throws UnavailableException as Set::__construct() says
      *
      * @template TKey of array-key
      * @template TValue of string|int|Key

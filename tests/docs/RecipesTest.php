@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Docs;
 
 use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -67,7 +68,7 @@ final class RecipesTest extends TestCase
         }
     }
 
-    /** @dataProvider recipes */
+    #[DataProvider('recipes')]
     public function testItsCommandsDoWhatItSays(string $name, Markdown $part): void
     {
         self::assertFileExists(self::recipe($name), "$part->path has commands that no recipe runs");

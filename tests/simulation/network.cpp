@@ -93,9 +93,9 @@ class RemoteStore : public Store {
       });
     }
   }
-  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
     return call("list", Network::Access::Read,
-                [prefix](Server& server) { return server.keys_with_prefix(prefix); });
+                [pattern](Server& server) { return server.keys_like(pattern); });
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);

@@ -19,8 +19,7 @@ namespace {
 std::optional<LoaderConfig> load(const std::string& path, Findings& findings) {
   try {
     LoaderConfig config = load_config(path);
-    findings.ok("configuration", fmt::format("{}: {}, {}", path,
-                                             format_count_of(config.sets.size() + config.seen.size(), "set"),
+    findings.ok("configuration", fmt::format("{}: {}, {}", path, config.counts(),
                                              format_count_of(config.stores.size(), "store")));
     return config;
   } catch (const Error& error) {

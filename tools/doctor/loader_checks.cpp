@@ -9,9 +9,11 @@
 #include <filesystem>
 
 #include "tools/doctor/doctor.hpp"
+#include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {
 namespace {
@@ -24,7 +26,7 @@ void compare_sets(const LoaderConfig& config, const PublishedSets& published, Fi
     }
   }
   for (const SetFacts& set : published.sets) {
-    if (std::ranges::find(config.sets, set.name, &SetConfig::name) == config.sets.end()) {
+    if (!config.covers_set(set.name)) {
       findings.warn("set " + set.name, FactCode::NotConfigured, "published here, but not configured");
     }
   }
@@ -70,6 +72,20 @@ void compare_generation(Store& store, const std::string& set_name, const Publish
                 fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
 }
 
+void compare_found(Store& store, const SetPattern& pattern, const PublishedSets& published,
+                   const std::string& subject, Findings& findings) {
+  const auto stored = stored_sets(store, names_of_stored_sets(store, pattern.names()));
+  std::size_t missing = 0;
+  for (const StoredSet& set : stored) {
+    if (published.is_known && published.find(set.name) == nullptr) ++missing;
+  }
+  const std::string fact =
+      fmt::format("{}: {} {}", store.name(), format_count_of(stored.size(), "set"), pattern.each.name);
+  if (missing == 0) return findings.ok(subject, fact);
+  findings.fail(subject, FactCode::NotPublished,
+                fmt::format("{}, {} not published here", fact, format_count(missing)));
+}
+
 void check_store(const StoreConfig& store, const LoaderConfig& config, const PublishedSets& published,
                  Findings& findings) {
   const std::string subject = "store " + store.name;
@@ -80,6 +96,9 @@ void check_store(const StoreConfig& store, const LoaderConfig& config, const Pub
   const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
   for (const SetConfig& set : config.sets) {
     if (set.store == store.name) compare_generation(*opened, set.name, published, subject, findings);
+  }
+  for (const SetPattern& pattern : config.patterns) {
+    if (pattern.each.store == store.name) compare_found(*opened, pattern, published, subject, findings);
   }
   const auto is_for_seen_set = [&](const SeenConfig& seen) { return seen.store == store.name; };
   if (std::ranges::none_of(config.seen, is_for_seen_set)) return;

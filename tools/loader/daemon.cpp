@@ -7,7 +7,6 @@
 
 #include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/logging.hpp"
-#include "tools/program/units.hpp"
 
 namespace keysieve {
 
@@ -75,8 +74,7 @@ void Daemon::reload() {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {
       use(std::move(config));
-      spdlog::info("configuration reloaded: {}",
-                   format_count_of(config_.sets.size() + config_.seen.size(), "set"));
+      spdlog::info("configuration reloaded: {}", config_.counts());
     }
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());
@@ -85,12 +83,6 @@ void Daemon::reload() {
 }
 
 void Daemon::use(LoaderConfig config) {
-  for (const SetConfig& old : config_.sets) {
-    const auto is_it = [&](const SetConfig& set) { return set.name == old.name; };
-    if (std::none_of(config.sets.begin(), config.sets.end(), is_it)) {
-      spdlog::info("{}: is not configured any more; its last publication is left as it is", old.name);
-    }
-  }
   for (const SeenConfig& old : config_.seen) {
     if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
       spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);

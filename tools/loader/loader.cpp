@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
+#include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 
@@ -38,17 +40,21 @@ void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) 
 }
 
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
-    : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
-  board_.configure(config);
+    : config_(config), board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   make_private_folder(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);
   }
-  for (const SetConfig& set : config.sets) {
-    WatchedStore& store = *by_name.at(set.store);
-    store.sets.push_back(
-        &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
+  for (const SetPattern& pattern : config.patterns)
+    by_name.at(pattern.each.store)->found.emplace_back(pattern);
+  remember_found_sets();
+  configure_board();
+  for (const SetConfig& set : config.sets) follow(set, *by_name.at(set.store));
+  for (WatchedStore& store : stores_) {
+    for (const FoundSets& found : store.found) {
+      for (const std::string& name : found.names()) follow(found.pattern().config_of(name), store);
+    }
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
@@ -59,10 +65,67 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
 }
 
+// What patterns had found when keysieved ran last, as far as the configuration still has them.
+void Loader::remember_found_sets() {
+  if (config_.patterns.empty()) return;
+  try {
+    for (const std::string& name : SnapshotCache(config_.cache).found_sets()) {
+      if (!is_set_name(name) || config_.names_set(name) || !config_.covers_set(name)) continue;
+      for (WatchedStore& store : stores_) {
+        for (FoundSets& found : store.found) {
+          if (found.pattern().matches(name)) found.take(name);
+        }
+      }
+    }
+  } catch (const Error& error) {
+    spdlog::warn("the sets that patterns had found are not known: {}", error.what());
+  }
+}
+
+void Loader::save_found_sets() {
+  if (is_found_saved_) return;
+  std::set<std::string> names;
+  for (const WatchedStore& store : stores_) {
+    for (const FoundSets& found : store.found) names.insert(found.names().begin(), found.names().end());
+  }
+  try {
+    SnapshotCache(config_.cache).save_found_sets(names);
+    is_found_saved_ = true;
+  } catch (const Error& error) {
+    spdlog::warn("after a reboot without the store, new sets of patterns would be missing: {}", error.what());
+  }
+}
+
+void Loader::configure_board() {
+  LoaderConfig whole = config_;
+  for (const WatchedStore& store : stores_) {
+    for (const FoundSets& found : store.found) {
+      for (const std::string& name : found.names()) whole.sets.push_back(found.pattern().config_of(name));
+    }
+  }
+  board_.configure(whole);
+}
+
+SetRefresher& Loader::follow(const SetConfig& set, WatchedStore& store) {
+  SetRefresher& refresher =
+      refreshers_.emplace_back(set, config_, store.connection, board_.recorder(set.name), on_progress_);
+  store.sets.push_back(&refresher);
+  if (holds_back_ready(refresher.outcome())) ++held_back_;
+  return refresher;
+}
+
+// Counts, because to ask all sets after each would be a square of their number.
+template <typename Act>
+void Loader::act(SetRefresher& set, const Act& act) {
+  if (holds_back_ready(set.outcome())) --held_back_;
+  act();
+  if (holds_back_ready(set.outcome())) ++held_back_;
+}
+
 void Loader::round() {
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) return;
-    refresher.publish_cached(std::chrono::steady_clock::now());
+    act(refresher, [&] { refresher.publish_cached(std::chrono::steady_clock::now()); });
     board_.post(board_.recorder(refresher.set_name()));
   }
   look_at_seen_sets();
@@ -70,9 +133,11 @@ void Loader::round() {
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.round_due_at) continue;
-    const bool is_done = refresh_all(store);
+    const bool is_done = find_sets(store) && refresh_all(store);
+    if (is_done) leave_gone_sets(store);
     store.connection.close();
     if (!is_done) return;
+    save_found_sets();
     store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
   }
 }
@@ -93,7 +158,55 @@ void Loader::look_at_seen_sets() {
   }
   if (!any) return;
   for (WatchedStore& store : stores_) {
-    if (store.sets.empty()) post(store.name, store.seen_connection);
+    if (!store.publishes()) post(store.name, store.seen_connection);
+  }
+}
+
+// False if it was told to end. A set is refreshed as soon as it is known, so that none is held back
+// meanwhile.
+bool Loader::find_sets(WatchedStore& store) {
+  for (FoundSets& found : store.found) {
+    if (!on_progress_()) return false;
+    if (!found.is_due(std::chrono::steady_clock::now())) continue;
+    const std::vector<std::string> fresh = found.look(store.connection, config_);
+    post(store.name, store.connection);
+    for (const std::string& name : fresh) found.take(name);
+    board_.post(found.report());
+    if (!fresh.empty()) {
+      is_found_saved_ = false;
+      configure_board();
+    }
+    for (const std::string& name : fresh) {
+      if (!on_progress_()) return false;
+      refresh(follow(found.pattern().config_of(name), store));
+    }
+    found.end_first_look();
+  }
+  return true;
+}
+
+// The store has answered that it holds no generation of them. One that holds none of a pattern has rather
+// lost its records: then all are followed on, and say so.
+void Loader::leave_gone_sets(WatchedStore& store) {
+  for (FoundSets& found : store.found) {
+    std::vector<SetRefresher*> gone;
+    for (SetRefresher* set : store.sets) {
+      if (set->outcome().trouble == Trouble::NeverPushed && found.names().contains(set->set_name()))
+        gone.push_back(set);
+    }
+    if (gone.size() == found.names().size()) continue;
+    for (SetRefresher* set : gone) {
+      if (set->unsaved_adds()) continue;
+      spdlog::info("{}: is in the store no more; its last publication is left as it is", set->set_name());
+      set->leave();
+      found.drop(set->set_name());
+      std::erase(store.sets, set);
+      refreshers_.remove_if([set](const SetRefresher& refresher) { return &refresher == set; });
+      is_found_saved_ = false;
+    }
+    if (gone.empty()) continue;
+    configure_board();
+    board_.post(found.report());
   }
 }
 
@@ -121,7 +234,7 @@ bool Loader::refresh_all(WatchedStore& store) {
 }
 
 void Loader::refresh(SetRefresher& set) {
-  set.refresh(std::chrono::steady_clock::now());
+  act(set, [&] { set.refresh(std::chrono::steady_clock::now()); });
   board_.post(board_.recorder(set.set_name()));
   post(set.store_name(), set.store());
   board_.post_ready(is_ready());
@@ -135,6 +248,7 @@ void Loader::try_again_now() {
   for (WatchedStore& store : stores_) {
     store.connection.try_again_now();
     store.round_due_at = {};
+    for (FoundSets& found : store.found) found.try_again_now();
   }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
@@ -151,8 +265,7 @@ void Loader::arm_watches() {
 
 bool Loader::arm_watch(WatchedStore& store) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  // Without sets to be published, only the seen sets ask the store.
-  const StoreConnection& asked = store.sets.empty() ? store.seen_connection : store.connection;
+  const StoreConnection& asked = store.publishes() ? store.connection : store.seen_connection;
   if (asked.is_away()) store.watcher.drop(now);
   return store.watcher.arm(store.watched_logs(), now);
 }
@@ -210,8 +323,10 @@ bool Loader::refresh_woken() {
 
 void Loader::leave_sets(const LoaderConfig& next) {
   for (const SetRefresher& refresher : refreshers_) {
-    if (std::ranges::find(next.sets, refresher.set_name(), &SetConfig::name) == next.sets.end())
-      refresher.leave();
+    if (next.covers_set(refresher.set_name())) continue;
+    spdlog::info("{}: is not configured any more; its last publication is left as it is",
+                 refresher.set_name());
+    refresher.leave();
   }
   for (SeenKeeper& keeper : keepers_) {
     if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
@@ -227,9 +342,10 @@ std::optional<std::string> Loader::unsaved_adds() {
 }
 
 bool Loader::is_ready() const {
-  return std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
-         std::none_of(refreshers_.begin(), refreshers_.end(),
-                      [](const SetRefresher& refresher) { return holds_back_ready(refresher.outcome()); });
+  return held_back_ == 0 && std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
+         std::ranges::all_of(stores_, [](const WatchedStore& store) {
+           return std::ranges::all_of(store.found, &FoundSets::was_looked_at);
+         });
 }
 
 int Loader::exit_status() const {
@@ -238,28 +354,34 @@ int Loader::exit_status() const {
     highest = std::max(highest, refresher.outcome().exit_status);
   }
   for (const SeenKeeper& keeper : keepers_) highest = std::max(highest, keeper.report().exit_status);
+  for (const WatchedStore& store : stores_) {
+    for (const FoundSets& found : store.found) highest = std::max(highest, found.report().exit_status);
+  }
   return highest;
 }
 
 std::string Loader::summary() const {
-  std::size_t current = 0;
+  constexpr std::size_t kMostShown = 10;
+  std::size_t troubles = 0;
+  std::string shown;
+  const auto add = [&](const std::string& name, const std::string& reason) {
+    if (++troubles <= kMostShown) shown += fmt::format("; {}: {}", name, reason);
+  };
   const std::size_t all = refreshers_.size() + keepers_.size();
-  std::string troubles;
   for (const SetRefresher& refresher : refreshers_) {
-    if (refresher.outcome().is_good()) {
-      ++current;
-    } else {
-      troubles += fmt::format("; {}: {}", refresher.set_name(), refresher.outcome().reason);
-    }
+    if (!refresher.outcome().is_good()) add(refresher.set_name(), refresher.outcome().reason);
   }
   for (const SeenKeeper& keeper : keepers_) {
-    if (const SeenReport& seen = keeper.report(); seen.is_good()) {
-      ++current;
-    } else {
-      troubles += fmt::format("; {}: {}", seen.name, seen.reason);
+    if (const SeenReport& seen = keeper.report(); !seen.is_good()) add(seen.name, seen.reason);
+  }
+  const std::size_t current = all - troubles;
+  for (const WatchedStore& store : stores_) {
+    for (const FoundSets& found : store.found) {
+      if (const PatternReport report = found.report(); !report.is_good()) add(report.pattern, report.reason);
     }
   }
-  return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), troubles);
+  if (troubles > kMostShown) shown += fmt::format("; and {} more", format_count(troubles - kMostShown));
+  return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), shown);
 }
 
 }  // namespace keysieve

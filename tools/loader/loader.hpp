@@ -1,6 +1,6 @@
-// All sets of one configuration. A round refreshes them one after the other; between rounds, those that the
-// watches of their stores name. A reload makes a new one: what matters is in shared memory and in the
-// cache.
+// All sets of one configuration. A round looks which ones its patterns find, and refreshes them one after the
+// other; between rounds, it refreshes those that the watches of their stores name. A reload makes a new one:
+// what matters is in shared memory and in the cache.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 
 #include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
+#include "tools/loader/found_sets.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 #include "tools/loader/report/status_board.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
@@ -56,7 +57,7 @@ class Loader {
 
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
-  // Before another object with that configuration takes its place: marks the sets that it does not have.
+  // Before another object with that configuration takes its place: marks the sets that it will not follow.
   void leave_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
@@ -74,6 +75,8 @@ class Loader {
     explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
     void wake_seen_sets(const std::vector<std::string>& logs) const;
+    // Otherwise only seen sets ask the store.
+    [[nodiscard]] bool publishes() const noexcept { return !sets.empty() || !found.empty(); }
 
     std::string name;
     StoreConnection connection;
@@ -82,19 +85,31 @@ class Loader {
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
     std::vector<SetRefresher*> sets;
+    std::list<FoundSets> found;
     std::vector<SeenKeeper*> seen_sets;
   };
 
+  void remember_found_sets();
+  void save_found_sets();
+  void configure_board();
+  bool find_sets(WatchedStore& store);
+  void leave_gone_sets(WatchedStore& store);
+  SetRefresher& follow(const SetConfig& set, WatchedStore& store);
+  template <typename Act>
+  void act(SetRefresher& set, const Act& act);
   bool refresh_all(WatchedStore& store);
   void refresh(SetRefresher& set);
   void post(const std::string& store_name, const StoreConnection& store);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
 
+  LoaderConfig config_;
   StatusBoard& board_;
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
+  std::size_t held_back_ = 0;  // of the refreshers
+  bool is_found_saved_ = true;
   std::list<SeenKeeper> keepers_;
   LeftSeenSets left_seen_sets_;
   SteadyTime left_seen_sets_due_at_{};

@@ -1,10 +1,20 @@
 #include "tools/loader/service_notifier.hpp"
 
-#include <systemd/sd-daemon.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdint>
+
+#ifdef KEYSIEVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#else  // -DKEYSIEVE_SYSTEMD=OFF: as libsystemd's where no systemd is
+static int sd_notify(int, const char*) {
+  return 0;
+}
+static int sd_watchdog_enabled(int, std::uint64_t*) {
+  return 0;
+}
+#endif
 
 namespace keysieve {
 namespace {

@@ -147,14 +147,16 @@ class DirStore final : public Store {
     sync_folder();
   }
 
-  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
     std::vector<std::string> keys;
     std::error_code error;
     for (const std::string& name : names_in(folder_, error)) {
       auto key = key_of(name);
       std::error_code is_gone;
-      if (key && key->starts_with(prefix) && std::filesystem::is_regular_file(folder_ + "/" + name, is_gone))
-        keys.push_back(std::move(*key));
+      if (!key || !pattern.matches(*key) || !std::filesystem::is_regular_file(folder_ + "/" + name, is_gone))
+        continue;
+      keys.push_back(std::move(*key));
+      check_count(keys.size(), pattern);
     }
     if (error) throw_store_error(name() + ": cannot read the folder", error.value());
     return keys;

@@ -90,12 +90,14 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
     const LmdbTransaction transaction = begin(MDB_RDONLY);
     std::vector<std::string> keys;
-    for (LmdbCursor at(transaction, prefix.empty() ? kFirstRecordKey : prefix);
-         at.at_key() && at.key().starts_with(prefix); at.next()) {
+    for (LmdbCursor at(transaction, pattern.prefix.empty() ? kFirstRecordKey : pattern.prefix);
+         at.at_key() && at.key().starts_with(pattern.prefix); at.next()) {
+      if (!pattern.matches(at.key())) continue;
       keys.emplace_back(at.key());
+      check_count(keys.size(), pattern);
     }
     return keys;
   }

@@ -1,7 +1,6 @@
 #include "tools/transfer/stored_sets.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -11,16 +10,6 @@ namespace {
 
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
-
-std::vector<std::string> names_of_pointers(Store& store) {
-  std::vector<std::string> names;
-  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
-    if (auto name = set_of_pointer_key(store, key)) names.push_back(std::move(*name));
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
 
 // Adds the set, unless it has no current generation.
 void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std::string& text,
@@ -35,11 +24,26 @@ void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std
 
 }  // namespace
 
+std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& wanted) {
+  std::vector<std::string> names;
+  for (const std::string& key : store.keys_like(pointer_keys(store, wanted))) {
+    // A store may answer anything.
+    auto name = set_of_pointer_key(store, key);
+    if (name && wanted.matches(*name)) names.push_back(std::move(*name));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 std::vector<StoredSet> stored_sets(Store& store) {
-  const std::vector<std::string> names = names_of_pointers(store);
+  return stored_sets(store, names_of_stored_sets(store));
+}
+
+std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> names) {
   std::vector<StoredSet> sets;
   for (std::size_t first = 0; first < names.size(); first += kPointersPerCall) {
-    const auto batch = std::span(names).subspan(first, std::min(kPointersPerCall, names.size() - first));
+    const auto batch = names.subspan(first, std::min(kPointersPerCall, names.size() - first));
     std::vector<std::string> keys;
     for (const std::string& name : batch) keys.push_back(pointer_key(store, name));
     const auto texts = store.get_many(keys);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,13 @@ struct StoredSet {
   std::optional<Error> failure{};  // why the record cannot be used
 };
 
-// Returns the sets that have a current generation, or a record that cannot be used, by name. Reads the names
-// of all records in the store. Throws as Store::keys_with_prefix() does.
+// The names of the sets that have a pointer record, current generation or not, and begin and end so. Sorted.
+// Reads the names of all records in the store. Throws as Store::keys_like() does.
+std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& names = {});
+
+// Returns those of the sets that have a current generation, or a record that cannot be used.
+std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> names);
+// The same of all sets, by name.
 std::vector<StoredSet> stored_sets(Store& store);
 
 // The name of the log of a seen set, whose entries are those of tools/loader/seen/seen_log.hpp:

@@ -1,7 +1,9 @@
 #include "core/publisher/shm/publisher_folder.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -126,7 +128,9 @@ FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t
 }
 
 void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
-  if (::renameat2(descriptor().get(), from.c_str(), descriptor().get(), to.c_str(), RENAME_NOREPLACE) != 0) {
+  // By its number, because not every musl has the function: 1.2.3 has not.
+  const int folder = descriptor().get();
+  if (::syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) != 0) {
     throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
   }
 }

@@ -1,5 +1,5 @@
 // The folder of one set as its publisher uses it: makes the folder, and creates, names and removes files in
-// it. Not compiled into the PHP extension, which only reads; older musl lacks renameat2.
+// it. Not compiled into the PHP extension, which only reads.
 #pragma once
 
 #include <optional>

@@ -46,6 +46,7 @@ final class GuardedCache implements CacheInterface
         return $this->cache->set($key, $value, $ttl);
     }
 
+    /** @param iterable<mixed> $values */
     public function setMultiple($values, $ttl = null): bool
     {
         return $this->cache->setMultiple($values, $ttl);

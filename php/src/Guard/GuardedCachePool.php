@@ -23,10 +23,12 @@ final class GuardedCachePool implements CacheItemPoolInterface
         return $this->keys->mayExist($key) ? $this->pool->getItem($key) : new AbsentItem($key);
     }
 
+    /** @return iterable<string, CacheItemInterface> */
     public function getItems(array $keys = []): iterable
     {
         $candidates = $this->keys->candidates(array_values($keys));
         $found = $candidates === [] ? [] : $this->pool->getItems($candidates);
+        /** @var array<CacheItemInterface> $found */
         $found = is_array($found) ? $found : iterator_to_array($found);
         $items = [];
         foreach ($keys as $key) {

@@ -13,28 +13,32 @@ use KeySieve\Membership;
  *     $products = new GuardedFinder(new Set('products'), $byId);
  *     $product = $products->find(42);    // null without a query, if 42 is absent
  *
- * A row that was inserted after the build is absent too, until its key is added (`keysieve add`, or examples/add_then_commit).
+ * A row that was inserted after the build is absent too, until its key is added (KeySieve\Adds\Adds).
  *
+ * @template TKey of int|string
  * @template T
  */
 final class GuardedFinder
 {
-    /** @param \Closure(list<int|string>): array<int|string, T> $find gives what it finds, by key; never called without a key */
+    /** @param \Closure(list<TKey>): array<TKey, T> $find gives what it finds, by key; never called without a key */
     public function __construct(
         private readonly Membership $set,
         private readonly \Closure $find,
     ) {
     }
 
-    /** @return ?T */
+    /**
+     * @param TKey $key
+     * @return ?T
+     */
     public function find(int|string $key): mixed
     {
         return $this->findMany([$key])[$key] ?? null;
     }
 
     /**
-     * @param iterable<int|string> $keys
-     * @return array<int|string, T> by key
+     * @param iterable<TKey> $keys
+     * @return array<TKey, T> by key
      */
     public function findMany(iterable $keys): array
     {

@@ -24,16 +24,22 @@ final class GuardedKeys
     /**
      * Those that may exist. Asks the set once.
      *
-     * @param list<mixed> $keys
-     * @return list<mixed>
+     * @template T
+     * @param list<T> $keys
+     * @return list<T>
      */
     public function candidates(array $keys): array
     {
-        $guarded = array_filter($keys, $this->isGuarded(...));
-        $asked = array_map(fn (string $key): string => substr($key, strlen($this->prefix)), $guarded);
+        $asked = [];
+        foreach ($keys as $index => $key) {
+            if ($this->isGuarded($key)) {
+                $asked[$index] = substr($key, strlen($this->prefix));
+            }
+        }
         return array_values(array_diff_key($keys, array_diff_key($asked, $this->set->candidates($asked))));
     }
 
+    /** @phpstan-assert-if-true string $key */
     private function isGuarded(mixed $key): bool
     {
         return is_string($key) && str_starts_with($key, $this->prefix);

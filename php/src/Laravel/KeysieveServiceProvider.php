@@ -4,9 +4,17 @@ declare(strict_types=1);
 
 namespace KeySieve\Laravel;
 
+use Illuminate\Contracts\Bus\Dispatcher as Jobs;
+use Illuminate\Contracts\Config\Repository;
+use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
+use Illuminate\Redis\RedisManager;
 use Illuminate\Support\ServiceProvider;
+use KeySieve\Adds\Adds;
+use KeySieve\Adds\QueuedAdds;
+use KeySieve\Adds\QueuedKeys;
+use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -18,6 +26,7 @@ use KeySieve\Validation\PasswordKey;
 use Laravel\Octane\Events\RequestReceived;
 use Laravel\Octane\Events\TaskReceived;
 use Laravel\Octane\Events\TickReceived;
+use Predis\ClientInterface;
 
 use function KeySieve\begin_request;
 
@@ -36,8 +45,12 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function register(): void
     {
         // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
-        $settings = $this->app->make('config');
-        $config = ($settings->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
+        $settings = $this->app->make(Repository::class);
+        /**
+         * @var array{sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
+         *     breached_passwords: int|string|null, adds: ?array{redis: string, prefix?: string, queue?: ?string}} $config
+         */
+        $config = (array) $settings->get('keysieve') + (array) require __DIR__ . '/keysieve.php';
         $settings->set('keysieve', $config);
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
@@ -50,13 +63,21 @@ final class KeysieveServiceProvider extends ServiceProvider
         }
         $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::PROFILE);
         $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::PROFILE);
+        if ($config['adds'] !== null) {
+            $this->bindAdds(...$config['adds']);
+        }
     }
 
     public function boot(): void
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
-            $this->app->make('events')->listen($begin, static fn () => begin_request());
+            $this->app->make(Dispatcher::class)->listen($begin, static fn () => begin_request());
+        }
+        if ($this->app->bound(AddKeysOfModels::class)) {
+            $events = $this->app->make(Dispatcher::class);
+            $events->listen(['eloquent.creating: *', 'eloquent.updating: *'], [AddKeysOfModels::class, 'beforeSql']);
+            $events->listen(['eloquent.created: *', 'eloquent.updated: *'], [AddKeysOfModels::class, 'afterSql']);
         }
         $this->callAfterResolving('validator', $this->addRules(...));
     }
@@ -69,11 +90,27 @@ final class KeysieveServiceProvider extends ServiceProvider
         }
     }
 
+    private function bindAdds(string $redis, string $prefix = 'keysieve', ?string $queue = null): void
+    {
+        $connect = function () use ($redis): \Redis|\RedisCluster|ClientInterface {
+            /** @var \Redis|\RedisCluster|ClientInterface $client */
+            $client = $this->app->make(RedisManager::class)->resolve($redis)->client();
+            return $client;
+        };
+        $this->app->singleton(RedisAdds::class, static fn (): RedisAdds => new RedisAdds($connect, $prefix));
+        $enqueue = function (QueuedKeys $keys) use ($queue): void {
+            $this->app->make(Jobs::class)->dispatch((new AddQueuedKeys($keys))->onConnection($queue)->beforeCommit());
+        };
+        $this->app->singleton(Adds::class, fn (): Adds => $queue === null
+            ? $this->app->make(RedisAdds::class) : new QueuedAdds($this->app->make(RedisAdds::class), $enqueue));
+        $this->app->singleton(AddKeysOfModels::class);
+    }
+
     private function addRules(Factory $rules): void
     {
         foreach (['not_disposable' => DisposableDomains::class, 'not_breached' => BreachedPasswords::class] as $rule => $list) {
-            $isText = static fn (mixed $value): bool => is_scalar($value) || $value instanceof \Stringable;
-            $passes = fn (string $attribute, mixed $value): bool => !$isText($value) || !$this->app->make($list)->has((string) $value);
+            $passes = fn (string $attribute, mixed $value): bool
+                => !(is_scalar($value) || $value instanceof \Stringable) || !$this->app->make($list)->has((string) $value);
             $rules->extend($rule, $passes, $list::REFUSAL);
         }
     }

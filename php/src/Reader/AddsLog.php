@@ -48,71 +48,74 @@ final class AddsLog
             File::statusOf(dirname($this->path)) ?? throw Failure::unreadable(dirname($this->path) . ': No such file or directory');
             return;
         }
-        $open = $this->file?->status();
+        $file = $this->file;
+        $open = $file?->status();
         $isKnown = $open !== null && [$open['dev'], $open['ino']] === [$status['dev'], $status['ino']];
-        if (!$isKnown || $status['size'] < $this->offset || !$this->isLastThere()) {
-            $this->file = File::open($this->path);
+        if ($file === null || !$isKnown || $status['size'] < $this->offset || !$this->isLastThere($file)) {
+            $file = $this->file = File::open($this->path);
             $this->offset = 0;
         }
         $begin = $this->offset;
         try {
-            yield from $this->keysFromHere($after);
+            yield from $this->keysFromHere($file, $after);
         } catch (Failure $failure) {
             if ($begin === 0) {
                 throw $failure;
             }
             // A writer whose disk has failed may have replaced what was read before.
             $this->offset = 0;
-            yield from $this->keysFromHere($after);
+            yield from $this->keysFromHere($file, $after);
         }
     }
 
     /** @return iterable<string> */
-    private function keysFromHere(string $after): iterable
+    private function keysFromHere(File $file, string $after): iterable
     {
         if ($this->offset === 0) {
             $this->trimmedTo = self::BEFORE_ALL;
         }
-        while (($payload = $this->nextPayload($header)) !== null) {
-            yield from $this->keysOf($payload, unpack('V', $header, 8)[1], $after);
+        while (($frame = $this->nextFrame($file)) !== null) {
+            [$header, $payload] = $frame;
+            yield from $this->keysOf($payload, self::number($header, 8), $after);
             [$this->lastAt, $this->last] = [$this->offset, $header];
             $this->offset += self::HEADER_BYTES + strlen($payload);
         }
     }
 
-    private function isLastThere(): bool
+    private function isLastThere(File $file): bool
     {
-        return $this->offset === 0 || $this->file->readUpTo($this->lastAt, self::HEADER_BYTES) === $this->last;
+        return $this->offset === 0 || $file->readUpTo($this->lastAt, self::HEADER_BYTES) === $this->last;
     }
 
-    /** Null if there is no whole frame: a writer may be at work, or may have been killed. */
-    private function nextPayload(?string &$header): ?string
+    /** @return ?array{string, string} header and payload; null if there is no whole frame: a writer may be at work, or may have been killed */
+    private function nextFrame(File $file): ?array
     {
-        $header = $this->file->readUpTo($this->offset, self::HEADER_BYTES);
+        $header = $file->readUpTo($this->offset, self::HEADER_BYTES);
         if (strlen($header) < self::HEADER_BYTES) {
             return null;
         }
         if (trim($header, "\0") === '') {
-            return $this->isZeroFrom($this->offset) ? null : throw $this->damaged();
+            return $this->isZeroFrom($file, $this->offset) ? null : throw $this->damaged();
         }
+        /** @var array{magic: string, bytes: int} $fields */
         $fields = unpack('a8magic/x4/Vbytes', $header);
         if ($fields['magic'] !== 'KEYSLOG1' || strrev(hash('xxh3', substr($header, 0, 24), true)) !== substr($header, 24)) {
             throw $this->damaged();
         }
-        $payload = $this->file->readUpTo($this->offset + self::HEADER_BYTES, $fields['bytes']);
+        $payload = $file->readUpTo($this->offset + self::HEADER_BYTES, $fields['bytes']);
         if (strlen($payload) < $fields['bytes']) {
             return null;
         }
         if (strrev(hash('xxh3', $payload, true)) !== substr($header, 16, 8)) {
             throw $this->damaged();
         }
-        return $payload;
+        return [$header, $payload];
     }
 
     /** After a crash a file may end with zeros. */
-    private function isZeroFrom(int $offset): bool
+    private function isZeroFrom(File $file, int $offset): bool
     {
-        while (($piece = $this->file->readUpTo($offset, 1 << 16)) !== '') {
+        while (($piece = $file->readUpTo($offset, 1 << 16)) !== '') {
             if (trim($piece, "\0") !== '') {
                 return false;
             }
@@ -129,7 +132,7 @@ final class AddsLog
                 throw $this->damaged();
             }
             $position = substr($payload, $at, 16);
-            $length = unpack('V', $payload, $at + 16)[1];
+            $length = self::number($payload, $at + 16);
             $at += self::ENTRY_BYTES;
             if ($length === self::NO_KEY) {
                 $this->trimmedTo = $this->offset === 0 && $at === self::ENTRY_BYTES ? $position : $this->trimmedTo;
@@ -143,6 +146,13 @@ final class AddsLog
             }
             $at += $length;
         }
+    }
+
+    private static function number(string $bytes, int $at): int
+    {
+        /** @var array{1: int} $numbers */
+        $numbers = unpack('V', $bytes, $at);
+        return $numbers[1];
     }
 
     private function damaged(): Failure

@@ -45,7 +45,7 @@ final class AttachedSet
 
     private function openSource(): void
     {
-        $this->process = getmypid();
+        $this->process = (int) getmypid();
         $this->ready = null;
         $this->lookedAt = -1;
         try {
@@ -87,8 +87,9 @@ final class AttachedSet
     /**
      * One answer for each key, all of one publication. $throws: null does what the setting says.
      *
-     * @param array<string> $keys
-     * @return array<bool>
+     * @template TKey of array-key
+     * @param array<TKey, string> $keys
+     * @return array<TKey, bool>
      */
     public function ask(array $keys, ?string $keyProfile, ?bool $throws): array
     {
@@ -110,8 +111,9 @@ final class AttachedSet
     /**
      * What a map says of each key: its value, null if it is absent, or self::UNKNOWN. Also what has answered, if not all are unknown.
      *
-     * @param array<string> $keys
-     * @return array{array<?int>, ?Snapshot}
+     * @template TKey of array-key
+     * @param array<TKey, string> $keys
+     * @return array{array<TKey, ?int>, ?Snapshot}
      */
     public function find(array $keys, ?string $keyProfile, Contents $contents): array
     {
@@ -155,8 +157,9 @@ final class AttachedSet
     }
 
     /**
-     * @param array<string> $keys
-     * @return array<bool>
+     * @template TKey of array-key
+     * @param array<TKey, string> $keys
+     * @return array<TKey, bool>
      * @throws Failure
      */
     private static function answer(Publication $publication, array $keys): array
@@ -173,8 +176,9 @@ final class AttachedSet
     }
 
     /**
-     * @param array<string> $keys
-     * @return array<?int>
+     * @template TKey of array-key
+     * @param array<TKey, string> $keys
+     * @return array<TKey, ?int>
      * @throws Failure
      */
     private static function findIn(Publication $map, array $keys): array
@@ -199,7 +203,8 @@ final class AttachedSet
         if (getmypid() !== $this->process) {
             $this->openSource();
         }
-        if ($this->source === null) {
+        $source = $this->source;
+        if ($source === null) {
             $this->sayThatNothingIsConfigured();
             return null;
         }
@@ -208,19 +213,19 @@ final class AttachedSet
         if ($looks) {
             $this->lookedAt = $now;
         }
-        if ($this->source->follow($now, $looks)) {
+        if ($source->follow($now, $looks)) {
             if ($this->damage !== null && !$this->isStillDamaged($looks)) {
                 $this->damage = $this->damaged = $this->readAgain = null;
             }
             $this->logChange();
-            $this->ready = $this->state() === Availability::Ready ? $this->source->publication() : null;
+            $this->ready = $this->state() === Availability::Ready ? $source->publication() : null;
         }
         return $this->mismatch($this->ready, $keyProfile, $contents) === null ? $this->ready : null;
     }
 
     private function state(): Availability
     {
-        return $this->damage?->availability ?? $this->source?->availability() ?? Availability::Missing;
+        return $this->damage->availability ?? $this->source?->availability() ?? Availability::Missing;
     }
 
     private function reason(): string
@@ -244,8 +249,9 @@ final class AttachedSet
     }
 
     /**
-     * @param array<string> $keys
-     * @return array<true>
+     * @template TKey of array-key
+     * @param array<TKey, string> $keys
+     * @return array<TKey, true>
      */
     private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
     {
@@ -315,14 +321,14 @@ final class AttachedSet
 
     private function isStillDamaged(bool $looks): bool
     {
-        if ($this->source->publication()?->snapshot() !== $this->damaged) {
+        if ($this->source?->publication()?->snapshot() !== $this->damaged) {
             return false;
         }
-        if ($this->damage->isForGood || !$looks) {
+        if ($this->damage?->isForGood === true || !$looks) {
             return true;
         }
         try {
-            ($this->readAgain)();
+            $this->readAgain?->__invoke();
             return false;
         } catch (Failure $damage) {
             $this->damage = $damage;

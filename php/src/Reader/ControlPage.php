@@ -20,6 +20,7 @@ final class ControlPage
     private const PREVIOUS = 448;
 
     public readonly int $instance;
+    /** @var array{int, int} */
     private readonly array $identity;
 
     /** @throws Failure */
@@ -31,6 +32,7 @@ final class ControlPage
             throw Failure::data("$name: has {$status['size']} bytes, a control page has 4096");
         }
         $header = $file->read(0, 32);
+        /** @var array{magic: string, mark: int, major: int, minor: int, instance: int} $fields */
         $fields = unpack('a8magic/Vmark/vmajor/vminor/Pinstance', $header);
         if ($fields['magic'] !== 'KSCONTRL') {
             throw Failure::data("$name: is not a keysieve control page");
@@ -90,6 +92,6 @@ final class ControlPage
 
     private function number(int $at): int
     {
-        return unpack('P', $this->file->read($at, 8))[1];
+        return Word::at($this->file->read($at, 8), 0);
     }
 }

@@ -58,7 +58,7 @@ final class File implements Bytes
     /**
      * What stat() says now, of a link what lstat() says if told so; null if there is nothing.
      *
-     * @return ?array<string, int>
+     * @return ?array<int|string, int>
      * @throws Failure if it cannot be known, or is a link that leads nowhere
      */
     public static function statusOf(string $path, bool $ofLink = false): ?array
@@ -94,10 +94,10 @@ final class File implements Bytes
         return $this->path;
     }
 
-    /** @return array<string, int> as of fstat() */
+    /** @return array<int|string, int> as of fstat() */
     public function status(): array
     {
-        return fstat($this->stream);
+        return fstat($this->stream) ?: throw Failure::unreadable("$this->path: has no status");
     }
 
     public function size(): int
@@ -140,6 +140,7 @@ final class File implements Bytes
             $this->isBusy = false;
             restore_error_handler();
         }
+        // @phpstan-ignore identical.alwaysTrue (the error handler sets it)
         return self::$warning === null ? (string) $bytes : throw Failure::unreadable("$this->path: " . self::$warning);
     }
 
@@ -151,7 +152,7 @@ final class File implements Bytes
         return $isSame ? $file : throw Failure::unreadable("$this->path: was replaced");
     }
 
-    /** @param ?array<string, int> $status */
+    /** @param ?array<int|string, int> $status */
     private static function checkIsRegular(string $path, ?array $status): void
     {
         if ($status !== null && ($status['mode'] & self::TYPE) !== self::REGULAR) {
@@ -164,11 +165,14 @@ final class File implements Bytes
     {
         $stream = self::quietly($path, static fn () => fopen($path, 'rb'));
         stream_set_read_buffer($stream, 0);
-        self::checkIsRegular($path, fstat($stream));
+        self::checkIsRegular($path, fstat($stream) ?: null);
         return new self($stream, $path);
     }
 
-    /** @param ?array<string, int> $status */
+    /**
+     * @param ?array<int|string, int> $status
+     * @return array{?int, ?int}
+     */
     private static function identityOf(?array $status): array
     {
         return [$status['dev'] ?? null, $status['ino'] ?? null];

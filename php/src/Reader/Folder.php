@@ -21,7 +21,7 @@ final class Folder
     public function __construct(private readonly string $path, private readonly ?int $trustedOwner)
     {
         $status = File::statusOf($path, ofLink: true);
-        if (($status['mode'] ?? 0) >> 12 !== self::DIRECTORY) {
+        if ($status === null || $status['mode'] >> 12 !== self::DIRECTORY) {
             throw Failure::unreadable($status === null ? self::whyMissing($path) : "$path: Not a directory");
         }
         if (!is_readable($path)) {

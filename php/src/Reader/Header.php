@@ -4,7 +4,16 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** The header page of a snapshot, checked. docs/snapshot_format.md has its fields. */
+/**
+ * The header page of a snapshot, checked. docs/snapshot_format.md has its fields.
+ *
+ * @phpstan-type Fields array{
+ *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
+ *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int, buildId: string,
+ *     setName: string, keyProfile: string, fileBytes: int, digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
+ *     tablesDigest: string, publicKey: string, memberCount: int, combinationCount: int, sampledCount: int, signature: string, ...
+ * }
+ */
 final class Header
 {
     public const BYTES = 4096;
@@ -65,6 +74,7 @@ final class Header
             throw Failure::data("$source: is not a whole snapshot: {$bytes->size()} bytes, the header alone has 4096");
         }
         $page = $bytes->read(0, self::BYTES);
+        /** @var Fields $fields */
         $fields = unpack(self::FIELDS, $page);
         $fault = self::faultOf($fields, $page);
         if ($fault !== null) {
@@ -163,7 +173,7 @@ final class Header
         return $this->validFor !== 0 && $now >= $this->validUntil();
     }
 
-    /** @param array<string, mixed> $fields */
+    /** @param Fields $fields */
     private static function faultOf(array $fields, string $page): ?string
     {
         $isMoment = static fn (int $seconds): bool => $seconds >= 0 && $seconds <= self::LATEST_MOMENT;
@@ -184,7 +194,7 @@ final class Header
         };
     }
 
-    /** @param array<string, mixed> $fields */
+    /** @param Fields $fields */
     private static function checkKnown(array $fields, string $source): void
     {
         if ($fields['format'] !== self::FORMAT) {
@@ -198,7 +208,7 @@ final class Header
         }
     }
 
-    /** @param array<string, mixed> $fields */
+    /** @param Fields $fields */
     private function checkLayout(array $fields, string $source): void
     {
         $fault = match (true) {

@@ -23,6 +23,8 @@ final class KeyHasher
 
     public function hash(string $key): int
     {
-        return unpack('J', hash('xxh3', $key, true, $this->options))[1];
+        /** @var array{1: int} $words */
+        $words = unpack('J', hash('xxh3', $key, true, $this->options));
+        return $words[1];
     }
 }

@@ -26,8 +26,10 @@ final class Keys
      * An array itself, or what an iterator gives, under its array keys. One that comes twice must not take the place of the other: its
      * element would never be asked.
      *
-     * @param iterable<mixed> $keys
-     * @return array<mixed>
+     * @template TKey of array-key
+     * @template TValue
+     * @param iterable<TKey, TValue> $keys
+     * @return array<TKey, TValue>
      * @throws \TypeError|\ValueError
      */
     public static function given(iterable $keys, string $method): array
@@ -52,8 +54,9 @@ final class Keys
     /**
      * The elements of an array.
      *
-     * @param array<mixed> $keys
-     * @return array<string>
+     * @template TKey of array-key
+     * @param array<TKey, mixed> $keys
+     * @return array<TKey, string>
      * @throws \TypeError that names the first element that is no key
      */
     public static function strings(array $keys, string $method): array

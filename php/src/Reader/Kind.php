@@ -13,7 +13,11 @@ use KeySieve\Reader\Kind\Ribbon;
 use KeySieve\Reader\Kind\SplitBlockBloom;
 use KeySieve\Reader\Kind\Xor3;
 
-/** How the shards of one filter kind answer. docs/filters.md has the bits of each. */
+/**
+ * How the shards of one filter kind answer. docs/filters.md has the bits of each.
+ *
+ * @phpstan-type Entry array{keys: int, seed: int, width: int, blocks: int, shape: int}
+ */
 abstract class Kind
 {
     /** By the numbers in snapshot headers. */
@@ -28,13 +32,13 @@ abstract class Kind
         8 => Ribbon::class,
     ];
 
-    /** In messages and in Info. */
+    /** @var string in messages and in Info */
     public const NAME = '';
 
-    /** The least and the greatest hash_count. */
+    /** @var array{int, int} the least and the greatest hash_count */
     protected const HASH_COUNTS = [0, 0];
 
-    /** Whether a set of this kind can be a map. */
+    /** @var bool whether a set of this kind can be a map */
     public const CAN_HAVE_VALUES = false;
 
     /** @param int $valueBits of each key's value; 0: the set is no map */
@@ -55,14 +59,14 @@ abstract class Kind
     /**
      * Whether the shard that begins at $at may hold a key. $bytes goes on behind the shard for at least 8 bytes, or ends with it.
      *
-     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry of the shard table, without a fault
+     * @param Entry $entry of the shard table, without a fault
      */
     abstract public function mayContain(string $bytes, int $at, array $entry, int $hash): bool;
 
     /**
      * The same for a map: the value of a key, which any other key may have at the FPR; null: absent.
      *
-     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry of the shard table, without a fault
+     * @param Entry $entry of the shard table, without a fault
      */
     public function find(string $bytes, int $at, array $entry, int $hash): ?int
     {
@@ -72,7 +76,7 @@ abstract class Kind
     /**
      * Why there can be no such entry; null: there can.
      *
-     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     * @param Entry $entry
      */
     public function faultOf(array $entry): ?string
     {
@@ -83,7 +87,7 @@ abstract class Kind
     /**
      * Share of the bits that are set, in cuckoo of the slots that are taken; null for kinds to which no keys can be added.
      *
-     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     * @param Entry $entry
      */
     public function fillRatio(string $bytes, int $at, array $entry): ?float
     {
@@ -98,8 +102,9 @@ abstract class Kind
     protected static function field(string $bytes, int $at, int $bit, int $width): int
     {
         $first = $at + ($bit >> 3);
-        $word = unpack('P', $bytes, min($first, strlen($bytes) - 8))[1];
+        /** @var array{1: int} $words */
+        $words = unpack('P', $bytes, min($first, strlen($bytes) - 8)); // not by Word::at(): some kinds read many fields
         $shift = ($bit & 7) + 8 * max(0, $first - strlen($bytes) + 8);
-        return $word >> $shift & (1 << $width) - 1;
+        return $words[1] >> $shift & (1 << $width) - 1;
     }
 }

@@ -27,6 +27,10 @@ final class LiveLayer
             throw Failure::data("$name: is cut short: {$file->size()} bytes");
         }
         $header = $file->read(0, self::KEYS_AT);
+        /**
+         * @var array{magic: string, instance: int, publication: int, generation: int, publishedAt: int, seed: string, shardCount: int,
+         *     shardBytes: int} $fields
+         */
         $fields = unpack(self::FIELDS, $header);
         $expected = self::PAGE_BYTES + $fields['shardCount'] * self::SHARD_BYTES;
         $fault = match (true) {
@@ -57,7 +61,7 @@ final class LiveLayer
     /** Number of keys that were added. The bits of so many are seen by every later call. */
     public function keys(): int
     {
-        return $this->shardCount === 0 ? 0 : unpack('P', $this->file->read(self::KEYS_AT, 8))[1];
+        return $this->shardCount === 0 ? 0 : Word::at($this->file->read(self::KEYS_AT, 8), 0);
     }
 
     public function mayContain(int $hash): bool

@@ -57,13 +57,14 @@ final class PointerRecord
         if (preg_match('/\A[0-9a-f]{32}\z/', $current['push_id']) !== 1) {
             throw Failure::data("$source: \"current\": \"push_id\" is not 32 hexadecimal digits");
         }
+        $trimmedTo = $record['adds_trimmed_to'] ?? '';
         return new self(
             $current['generation'],
             $current['build_id'],
             $current['push_id'],
             $current['bytes'],
             self::position($current['adds_from'], $source),
-            self::position((string) ($record['adds_trimmed_to'] ?? ''), $source),
+            self::position(is_string($trimmedTo) ? $trimmedTo : 'no position', $source),
             $current['as_of'],
         );
     }

@@ -32,7 +32,7 @@ final class PublicKeys
             if (preg_match('/\A[0-9a-f]{64}\z/i', $key) !== 1) {
                 throw new \InvalidArgumentException('key ' . ($number + 1) . ' is not a public key: 64 hexadecimal digits, as keysieve keygen prints them');
             }
-            $keys[] = hex2bin($key);
+            $keys[] = (string) hex2bin($key);
         }
         return new self($keys);
     }
@@ -67,7 +67,7 @@ final class PublicKeys
     {
         try {
             $signature = substr($page, self::SIGNATURE_AT, self::SIGNATURE_BYTES);
-            return sodium_crypto_sign_verify_detached($signature, substr($page, 0, self::SIGNATURE_AT), $key);
+            return $signature !== '' && $key !== '' && sodium_crypto_sign_verify_detached($signature, substr($page, 0, self::SIGNATURE_AT), $key);
         } catch (\SodiumException) {
             return false; // a key that cannot be one
         }

@@ -19,6 +19,10 @@ interface Publication
     /** @throws Failure */
     public function addedMayContain(int $hash): bool;
 
-    /** What Info says of it: generation, publication, publishedAt, lastConfirmedAt, addedKeys. Moments in Unix seconds; 0: none. */
+    /**
+     * What Info says of it. Moments in Unix seconds; 0: none.
+     *
+     * @return array{generation: int, publication: int, publishedAt: int, lastConfirmedAt: int, addedKeys: int}
+     */
     public function facts(): array;
 }

@@ -51,7 +51,7 @@ final class PublishedDirectory implements Source
             return $this->follow($now, $looks);
         }
         [$this->control, $this->published, $this->controlTrouble, $this->bypassedBy] = [$control, $published, $controlTrouble, $bypassedBy];
-        if ($published !== null) {
+        if ($published !== null && $control !== null) {
             $published->control = $control;
         }
         $this->settledWord = $published?->number === $current && !$isBehind ? $current : null;
@@ -59,7 +59,7 @@ final class PublishedDirectory implements Source
         return true;
     }
 
-    /** What a signal handler or another coroutine that follows may change while this one reads. */
+    /** @return list<mixed> what a signal handler or another coroutine that follows may change while this one reads */
     private function known(): array
     {
         return [$this->control, $this->published, $this->controlTrouble === null];
@@ -103,7 +103,7 @@ final class PublishedDirectory implements Source
     {
         try {
             if ($control === null || ControlPage::isAnotherAt("$this->folder/control", $control)) {
-                $wasBehind = $published !== null && self::isBehind($control, $published, ControlPage::publicationOf($control->current()));
+                $wasBehind = $control !== null && $published !== null && self::isBehind($control, $published, ControlPage::publicationOf($control->current()));
                 $control = new ControlPage((new Folder($this->folder, $this->trustedOwner))->open('control'));
                 if ($wasBehind || $published?->isOf($control)) {
                     $published = null; // too old even for the page before, or a copy with the same numbers but other files
@@ -129,7 +129,7 @@ final class PublishedDirectory implements Source
             $this->trouble = Failure::unreadable('nothing is published yet');
             return [$published, false];
         }
-        $mayAttach = $wanted !== $this->failed || ($looks && !$this->trouble->isForGood);
+        $mayAttach = $wanted !== $this->failed || ($looks && $this->trouble?->isForGood !== true);
         $attached = $mayAttach ? $this->attach($control, $wanted) : null;
         return [$attached ?? $published, $attached === null && $published !== null && self::isBehind($control, $published, $wanted)];
     }
@@ -173,7 +173,7 @@ final class PublishedDirectory implements Source
             return $this->controlTrouble->availability;
         }
         if ($this->published === null || $isBehind) {
-            return $this->trouble?->availability ?? Availability::Missing;
+            return $this->trouble->availability ?? Availability::Missing;
         }
         if ($this->bypassedBy !== 0) {
             return Availability::Bypassed;

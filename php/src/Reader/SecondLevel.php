@@ -18,7 +18,7 @@ final class SecondLevel
     public function bit(string $bytes, int $at, int $shard, int $hash): bool
     {
         $mixed = Word::fold($hash ^ Word::product(Word::G, ord($this->seeds[$shard])), self::MULTIPLIER);
-        $window = unpack('P', $bytes, $at + Word::reduce($mixed, $this->bytes - 7))[1];
+        $window = Word::at($bytes, $at + Word::reduce($mixed, $this->bytes - 7));
         return Word::parity($window & Word::product($mixed, Word::A));
     }
 }

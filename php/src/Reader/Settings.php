@@ -124,7 +124,7 @@ final class Settings
         return match ($scheme) {
             'directory' => new PublishedDirectory($path, $set, self::trustedOwner()),
             'dir' => new StoreFolder($path, $prefix, $set, self::publicKeys()),
-            'files' => new SnapshotFiles($path, $set, self::publicKeys()),
+            default => new SnapshotFiles($path, $set, self::publicKeys()),
         };
     }
 
@@ -146,6 +146,7 @@ final class Settings
     /** Looked up once: it may take a question over the network. */
     private static function trustedOwner(): ?int
     {
+        /** @var int|false|null $uid */
         static $uid = false;
         return $uid === false ? $uid = self::ownerSetting() : $uid;
     }

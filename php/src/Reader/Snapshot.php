@@ -4,7 +4,11 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** A snapshot whose header and tables have been checked. Its shards are read, and checked, when they are needed. */
+/**
+ * A snapshot whose header and tables have been checked. Its shards are read, and checked, when they are needed.
+ *
+ * @phpstan-import-type Entry from Kind
+ */
 final class Snapshot
 {
     private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
@@ -105,7 +109,7 @@ final class Snapshot
     /** @return list<string> those that the keys with a value are in; empty: no key of the map has this value */
     public function membersOf(int $value): array
     {
-        $combination = $value < $this->header->combinationCount ? unpack('P', $this->combinations, 8 * $value)[1] : 0;
+        $combination = $value < $this->header->combinationCount ? Word::at($this->combinations, 8 * $value) : 0;
         return array_values(array_filter($this->members, static fn (int $index): bool => ($combination >> $index & 1) === 1, ARRAY_FILTER_USE_KEY));
     }
 
@@ -145,6 +149,7 @@ final class Snapshot
     public function fillRatio(): ?float
     {
         $sum = 0.0;
+        $bytes = '';
         for ($shard = 0; $shard < $this->header->shardCount; ++$shard) {
             if ($shard % $this->perStretch === 0) {
                 $bytes = $this->readStretch(intdiv($shard, $this->perStretch));
@@ -159,13 +164,15 @@ final class Snapshot
         return $sum / $this->header->shardCount;
     }
 
-    /** @return array{string, int, int, array} bytes in which the shard of a key begins at an offset, its number, and its entry */
+    /** @return array{string, int, int, Entry} bytes in which the shard of a key begins at an offset, its number, and its entry */
     private function shardOf(int $hash): array
     {
         $shard = Word::shard($hash, $this->header->shardCount);
         $piece = intdiv($shard, $this->perPiece);
         $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
-        return [$bytes, $shard % $this->perPiece * $this->stride, $shard, unpack(self::ENTRY, $this->entries, 8 * $shard)];
+        /** @var Entry $entry */
+        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
+        return [$bytes, $shard % $this->perPiece * $this->stride, $shard, $entry];
     }
 
     private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
@@ -229,9 +236,10 @@ final class Snapshot
         return $bytes;
     }
 
-    /** The entry of a shard, checked. */
+    /** @return Entry of a shard, checked */
     private function entry(int $shard): array
     {
+        /** @var Entry $entry */
         $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
         $fault = $this->kind->faultOf($entry);
         if ($fault !== null) {

@@ -16,7 +16,7 @@ final class SnapshotFiles implements Source, Publication
     private ?Failure $trouble = null;
     private bool $isLooking = false; // what a signal handler or another coroutine asks meanwhile is answered as of the last look
     private Availability $availability = Availability::Missing;
-    /** @var array<string, int> of the file that was tried last */
+    /** @var array<int|string, int> of the file that was tried last */
     private array $tried = [];
     private int $attachedAt = 0;
 
@@ -32,7 +32,7 @@ final class SnapshotFiles implements Source, Publication
         }
         $this->look($now);
         $this->availability = match (true) {
-            $this->snapshot === null => $this->trouble->availability,
+            $this->snapshot === null => $this->trouble->availability ?? Availability::Missing,
             $this->snapshot->header->isExpiredAt($now) => Availability::Expired,
             default => Availability::Ready,
         };
@@ -61,7 +61,7 @@ final class SnapshotFiles implements Source, Publication
 
     public function snapshot(): Snapshot
     {
-        return $this->snapshot;
+        return $this->snapshot ?? throw new \LogicException('nothing is attached');
     }
 
     public function hasAdded(): bool

@@ -42,7 +42,7 @@ final class StoreFolder implements Source, Publication
         $this->availability = match (true) {
             $this->trouble !== null => $this->trouble->availability,
             $this->isBypassed => Availability::Bypassed,
-            $this->snapshot->header->isExpiredAt($now) => Availability::Expired,
+            $this->snapshot?->header->isExpiredAt($now) === true => Availability::Expired,
             default => Availability::Ready,
         };
         return true;
@@ -74,7 +74,7 @@ final class StoreFolder implements Source, Publication
 
     public function snapshot(): Snapshot
     {
-        return $this->snapshot;
+        return $this->snapshot ?? throw new \LogicException('nothing is attached');
     }
 
     public function hasAdded(): bool
@@ -90,7 +90,7 @@ final class StoreFolder implements Source, Publication
     public function facts(): array
     {
         return [
-            'generation' => $this->pointer->generation,
+            'generation' => $this->pointer->generation ?? 0,
             'publication' => 0,
             'publishedAt' => $this->attachedAt,
             'lastConfirmedAt' => $this->confirmedAt,
@@ -104,11 +104,11 @@ final class StoreFolder implements Source, Publication
         try {
             $this->isLooking = true;
             $this->isBypassed = $this->isBypassedAt($now);
-            $this->followPointer($now);
-            foreach ($this->log->newKeys($this->pointer->addsFrom) as $key) {
-                $this->added[$this->snapshot->header->hasher->hash($key)] = true;
+            [$pointer, $snapshot] = $this->followPointer($now);
+            foreach ($this->log->newKeys($pointer->addsFrom) as $key) {
+                $this->added[$snapshot->header->hasher->hash($key)] = true;
             }
-            self::checkTrimmed($this->pointer, $this->log->trimmedTo(), $this->log->path);
+            self::checkTrimmed($pointer, $this->log->trimmedTo(), $this->log->path);
             $this->confirmedAt = $now;
             $this->trouble = null;
             $this->answering = null; // so that the copy has no copy
@@ -120,8 +120,11 @@ final class StoreFolder implements Source, Publication
         }
     }
 
-    /** @throws Failure */
-    private function followPointer(int $now): void
+    /**
+     * @return array{PointerRecord, Snapshot}
+     * @throws Failure
+     */
+    private function followPointer(int $now): array
     {
         $path = "{$this->records}current";
         $text = File::contents($path);
@@ -129,9 +132,9 @@ final class StoreFolder implements Source, Publication
         if ($pointer === null) {
             throw Failure::unreadable("dir:$this->folder: set \"$this->set\" was never pushed");
         }
-        if ($pointer->pushId === $this->pointer?->pushId) {
+        if ($this->snapshot !== null && $pointer->pushId === $this->pointer?->pushId) {
             $this->pointer = $pointer;
-            return;
+            return [$pointer, $this->snapshot];
         }
         self::checkTrimmed($pointer, $pointer->addsTrimmedTo, $path);
         $chunks = new Chunks("$this->records$pointer->pushId:", $pointer->bytes, "dir:$this->folder: $this->set, generation $pointer->generation");
@@ -141,6 +144,7 @@ final class StoreFolder implements Source, Publication
         }
         $this->log->rewind();
         [$this->pointer, $this->snapshot, $this->attachedAt, $this->added] = [$pointer, $snapshot, $now, []];
+        return [$pointer, $snapshot];
     }
 
     /**
@@ -163,7 +167,8 @@ final class StoreFolder implements Source, Publication
             if ($text === null) {
                 continue;
             }
-            $until = json_decode($text, true)['until'] ?? null;
+            $bypass = json_decode($text, true);
+            $until = is_array($bypass) ? $bypass['until'] ?? null : null;
             if (!is_int($until) || $until <= 0 || $until > $now) {
                 return true; // a bypass without an end
             }

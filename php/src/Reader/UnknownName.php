@@ -38,7 +38,10 @@ final class UnknownName
     {
         $nearest = null;
         $fewest = max(1, intdiv(strlen($set), 3)) + 1;
-        foreach (preg_grep(Header::NAME_RULE, $names) as $name) {
+        foreach ($names as $name) {
+            if (preg_match(Header::NAME_RULE, $name) !== 1) {
+                continue;
+            }
             $isBeginning = strlen($set) >= self::SHORTEST_BEGINNING && str_starts_with($name, $set);
             $mistakes = $isBeginning ? 1 : self::mistakesBetween($set, $name);
             if ($mistakes < $fewest) {

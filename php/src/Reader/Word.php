@@ -16,6 +16,14 @@ final class Word
 
     private const INSIDE_SHARDS = 0xA0761D64 << 32 | 0x78BD642F;
 
+    /** The word at an offset, which is little-endian. */
+    public static function at(string $bytes, int $at): int
+    {
+        /** @var array{1: int} $words */
+        $words = unpack('P', $bytes, $at);
+        return $words[1];
+    }
+
     /** The hash of a key inside its shard. */
     public static function mix(int $hash, int $seed = 0): int
     {

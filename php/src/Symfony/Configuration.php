@@ -15,6 +15,10 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
  *         seen_sets: [clicks]
  *         disposable_domains: disposable    # the set that the constraint NotDisposable asks
  *         breached_passwords: breached      # the set that the constraint NotBreached asks
+ *         adds:
+ *             redis: '%env(REDIS_URL)%'    # as symfony/cache reads it; with time limits of 2 s if it names none
+ *             prefix: keysieve             # ?prefix= of the store's URL
+ *             queue: false                 # true: what the store does not take goes to Messenger as KeySieve\Adds\QueuedKeys, see QueuedAdds
  */
 final class Configuration implements ConfigurationInterface
 {
@@ -31,6 +35,11 @@ final class Configuration implements ConfigurationInterface
             ->arrayNode('seen_sets')->scalarPrototype()->end()->end()
             ->scalarNode('disposable_domains')->defaultNull()->end()
             ->scalarNode('breached_passwords')->defaultNull()->end()
+            ->arrayNode('adds')->children()
+                ->scalarNode('redis')->isRequired()->cannotBeEmpty()->end()
+                ->scalarNode('prefix')->defaultValue('keysieve')->cannotBeEmpty()->end()
+                ->booleanNode('queue')->defaultFalse()->end()
+            ->end()->end()
         ->end();
         return $tree;
     }

@@ -12,6 +12,6 @@ final class KeysieveBundle extends Bundle
 {
     public function getContainerExtension(): ExtensionInterface
     {
-        return $this->extension ??= new KeysieveExtension();
+        return $this->extension instanceof ExtensionInterface ? $this->extension : $this->extension = new KeysieveExtension();
     }
 }

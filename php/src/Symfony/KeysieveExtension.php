@@ -4,6 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Symfony;
 
+use KeySieve\Adds\Adds;
+use KeySieve\Adds\QueuedAdds;
+use KeySieve\Adds\RedisAdds;
+use KeySieve\Doctrine\AddKeysOfEntities;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -12,7 +16,9 @@ use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
+use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
+use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Extension\Extension;
@@ -28,13 +34,21 @@ use Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent;
  */
 final class KeysieveExtension extends Extension
 {
+    /** In seconds: a transaction is open while the store answers. */
+    private const TIME_LIMITS = ['timeout' => 2, 'read_timeout' => 2];
+
     public function load(array $configs, ContainerBuilder $container): void
     {
+        /**
+         * @var array{sets: array<int|string, array{key_profile: int|string|null, argument: int|string|null}>, seen_sets: list<int|string>,
+         *     disposable_domains: int|string|null, breached_passwords: int|string|null,
+         *     adds?: array{redis: string, prefix: string, queue: bool}} $config
+         */
         $config = $this->processConfiguration(new Configuration(), $configs);
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
             $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
-            self::giveTo($set['argument'] ?? (string) $name, Membership::class, "keysieve.$name", $container, $arguments);
+            self::giveTo((string) ($set['argument'] ?? $name), Membership::class, "keysieve.$name", $container, $arguments);
         }
         foreach ($config['seen_sets'] as $name) {
             $container->register("keysieve.seen.$name", SeenSet::class)->setArguments([(string) $name]);
@@ -50,20 +64,43 @@ final class KeysieveExtension extends Extension
             $container->register(BreachedPasswords::class)->setArguments([$set]);
             $this->registerValidator($container, NotBreachedValidator::class, BreachedPasswords::class);
         }
+        if (isset($config['adds'])) {
+            $this->registerAdds($container, $config['adds']);
+        }
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
             ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
     }
 
-    /** @param array<string, true> $arguments that have a set already */
+    /** @param array<int|string, true> $arguments that have a set already */
     private static function giveTo(string $argument, string $type, string $service, ContainerBuilder $container, array &$arguments): void
     {
         $alias = $container->registerAliasForArgument($service, $type, $argument);
-        $parsed = array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
+        $parsed = (string) array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
         if (isset($arguments[$parsed])) {
             throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$service\"");
         }
         $arguments[$parsed] = true;
+    }
+
+    /** @param array{redis: string, prefix: string, queue: bool} $config */
+    private function registerAdds(ContainerBuilder $container, array $config): void
+    {
+        $container->register('keysieve.adds.redis', \stdClass::class)->setShared(false) // RedisAdds opens its own, one after the other
+            ->setFactory([RedisAdapter::class, 'createConnection'])->setArguments([$config['redis'], self::TIME_LIMITS]);
+        $connect = new ServiceClosureArgument(new Reference('keysieve.adds.redis'));
+        $container->register(RedisAdds::class)->setArguments([$connect, $config['prefix']]);
+        if ($config['queue']) {
+            $container->register(AddQueuedKeys::class)->setArguments([new Reference(RedisAdds::class)])->addTag('messenger.message_handler');
+            $dispatch = (new Definition(\Closure::class, [[new Reference('messenger.default_bus'), 'dispatch']]))
+                ->setFactory([\Closure::class, 'fromCallable']);
+            $container->register(QueuedAdds::class)->setArguments([new Reference(RedisAdds::class), $dispatch]);
+        }
+        $container->setAlias(Adds::class, $config['queue'] ? QueuedAdds::class : RedisAdds::class);
+        $listener = $container->register(AddKeysOfEntities::class)->setArguments([new Reference(Adds::class)]);
+        foreach (['onFlush', 'postPersist', 'postUpdate'] as $event) {
+            $listener->addTag('doctrine.event_listener', ['event' => $event]);
+        }
     }
 
     /** One of its own, whatever key profile the application asks the set with. */

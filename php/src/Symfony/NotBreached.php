@@ -15,19 +15,14 @@ final class NotBreached extends Constraint
     public const BREACHED_ERROR = '3b483ab1-bfe2-4821-994b-289bd0d5bf98';
 
     protected const ERROR_NAMES = [self::BREACHED_ERROR => 'BREACHED_ERROR'];
-    /** @var array<string, string> for Symfony 5.4 */
-    protected static $errorNames = self::ERROR_NAMES;
 
     public string $message = BreachedPasswords::REFUSAL;
 
-    /**
-     * @param null|array<string, mixed> $options the same by name, as Symfony 5.4 gives them from files in YAML and XML
-     * @param null|string[]             $groups
-     */
+    /** @param null|string[] $groups */
     #[HasNamedArguments]
-    public function __construct(?array $options = null, ?string $message = null, ?array $groups = null, mixed $payload = null)
+    public function __construct(?string $message = null, ?array $groups = null, mixed $payload = null)
     {
-        parent::__construct($options, $groups, $payload);
+        parent::__construct(null, $groups, $payload);
         $this->message = $message ?? $this->message;
     }
 }

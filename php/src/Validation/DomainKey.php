@@ -35,7 +35,8 @@ final class DomainKey
             return '';
         }
         idn_to_ascii($label, IDNA_NONTRANSITIONAL_TO_ASCII, INTL_IDNA_VARIANT_UTS46, $result);
+        /** @var array{result?: string, errors?: int} $result */
         $hyphens = IDNA_ERROR_LEADING_HYPHEN | IDNA_ERROR_TRAILING_HYPHEN | IDNA_ERROR_HYPHEN_3_4;
-        return (($result['errors'] ?? -1) & ~$hyphens) === 0 ? $result['result'] : ''; // no result: too long
+        return (($result['errors'] ?? -1) & ~$hyphens) === 0 ? $result['result'] ?? '' : ''; // no result: too long
     }
 }

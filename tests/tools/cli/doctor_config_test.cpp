@@ -42,6 +42,18 @@ TEST_F(DoctorOfConfiguration, ComparesTheSetsOfTheConfigurationWithThoseThatAreP
   EXPECT_EQ(answer.fact("error", "store main", "not_pushed"), store() + ": holds no snapshot of shop");
 }
 
+TEST_F(DoctorOfConfiguration, ComparesTheSetsOfAPatternWithThoseThatArePublished) {
+  load(store());
+  configure(store(), "ta*");
+  const Answer answer = ask_with_config();
+  EXPECT_EQ(answer.codes(), Words{});
+  push(build("taps", numbered_lines(100)), store());
+  EXPECT_EQ(ask_with_config().fact("error", "store main", "not_published"),
+            store() + ": 2 sets ta*, 1 not published here");
+  load_once();
+  EXPECT_EQ(ask_with_config().codes(), Words{});
+}
+
 TEST_F(DoctorOfConfiguration, ComparesTheGenerationsOfTheStore) {
   load(store());
   push_keys(store(), {"--like", store()});

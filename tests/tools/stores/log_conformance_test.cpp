@@ -8,6 +8,7 @@
 #include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
@@ -285,6 +286,21 @@ TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {
   EXPECT_THAT(store->keys_with_prefix("nothing"), IsEmpty());
   EXPECT_THAT(store->keys_with_prefix("."), UnorderedElementsAre(".lock"));
   EXPECT_EQ(store->keys_with_prefix("").size(), 7U);
+}
+
+TEST_P(LogConformance, ListsTheRecordsThatBeginAndEndSoUpToALimit) {
+  const auto store = open();
+  for (const char* key :
+       {"shop-1:current", "shop-2:current", "shop-2:bypass", "tags:current", "shop-:current"})
+    put(*store, key, "1");
+  EXPECT_THAT(store->keys_like({.prefix = "shop-", .suffix = ":current", .most = 3}),
+              UnorderedElementsAre("shop-1:current", "shop-2:current", "shop-:current"));
+  EXPECT_THAT(store->keys_like({.prefix = "", .suffix = ":bypass"}), UnorderedElementsAre("shop-2:bypass"));
+  EXPECT_THAT(store->keys_like({.prefix = "shop-1:cur", .suffix = "current"}), IsEmpty());
+  EXPECT_THAT(store->keys_like({.prefix = "shop-", .suffix = "*"}), IsEmpty());
+  EXPECT_THAT(message_of<ErrorKind::Data>(
+                  [&] { store->keys_like({.prefix = "shop-", .suffix = ":current", .most = 2}); }),
+              ::testing::HasSubstr("holds more than 2 records shop-*:current"));
 }
 
 TEST_P(LogConformance, TreatsNoByteOfAPrefixAsAPattern) {

@@ -4,16 +4,17 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/config/seen_config.hpp"
-#include "tools/signatures/public_keys.hpp"
-#include "tools/transfer/guards.hpp"
+#include "tools/loader/config/set_config.hpp"
 
 namespace keysieve {
 
@@ -27,18 +28,11 @@ struct StoreConfig {
   std::chrono::milliseconds poll_interval{5000};
 };
 
-struct SetConfig {
-  std::string name;
-  std::string store;            // name of one of LoaderConfig::stores
-  std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
-  PublicKeys public_keys;
-  Guards guards;
-};
-
 // Where HTTP is answered.
 struct StatusConfig {
-  std::string listen;          // see checked_listen_address()
-  std::optional<gid_t> group;  // that may connect to a unix socket; nothing: keysieved's own
+  std::string listen{};            // see checked_listen_address()
+  std::optional<gid_t> group;      // that may connect to a unix socket; nothing: keysieved's own
+  std::size_t metrics_sets = 500;  // above it, all sets share their metrics
 
   friend bool operator==(const StatusConfig&, const StatusConfig&) = default;
 };
@@ -53,8 +47,20 @@ struct LoaderConfig {
   std::optional<StatusConfig> status;
   std::vector<StoreConfig> stores;
   std::vector<SetConfig> sets;
+  std::vector<SetPattern> patterns;
   std::vector<SeenConfig> seen;
   bool is_once = false;  // not from a file: --once promises no next look
+
+  [[nodiscard]] bool names_set(std::string_view name) const {
+    return std::ranges::find(sets, name, &SetConfig::name) != sets.end();
+  }
+  [[nodiscard]] std::vector<const SetPattern*> patterns_of(std::string_view name) const;
+  // A set of that name, or one pattern that matches.
+  [[nodiscard]] bool covers_set(std::string_view name) const {
+    return names_set(name) || patterns_of(name).size() == 1;
+  }
+  // "2 sets, 1 pattern"
+  [[nodiscard]] std::string counts() const;
 };
 
 // Throws Config "<file>:<line>: <key>: <reason>".

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "tools/loader/http/health.hpp"
@@ -19,10 +20,21 @@ HttpAnswer page_answer(const PageFile& file) {
           .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
 }
 
+// The first one, if the text is no number.
+std::size_t page_number(std::string_view text) {
+  std::size_t page = 1;
+  std::from_chars(text.data(), text.data() + text.size(), page);
+  return page;
+}
+
 }  // namespace
 
-HttpAnswer Endpoints::operator()(const std::string& path) {
+HttpAnswer Endpoints::operator()(const std::string& question) {
   using Shards = LoaderViewer::Shards;
+  const std::size_t end = std::min(question.find(kPageArgument), question.size());
+  const std::string path = question.substr(0, end);
+  const std::size_t page =
+      page_number(question.substr(std::min(end + kPageArgument.size(), question.size())));
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
   if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);
@@ -32,10 +44,10 @@ HttpAnswer Endpoints::operator()(const std::string& path) {
             .body = metrics_text(viewer_.look(Shards::Skip))};
   }
   if (path == "/status.json") {
-    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip))};
+    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip, page))};
   }
   if (path == "/page.json") {
-    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read))};
+    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read, page))};
   }
   const auto file = std::ranges::find(page_files(), path, &PageFile::path);
   if (file != page_files().end()) return page_answer(*file);

@@ -17,7 +17,7 @@ class Endpoints {
   Endpoints(const StatusBoard& board, const HealthLimits& limits)
       : board_(board), limits_(limits), viewer_(board, limits) {}
 
-  HttpAnswer operator()(const std::string& path);
+  HttpAnswer operator()(const std::string& question);
 
  private:
   const StatusBoard& board_;

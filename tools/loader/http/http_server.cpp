@@ -44,7 +44,10 @@ struct HttpServer::Callbacks {
                             const char* /*version*/, const char* /*upload*/, std::size_t* /*upload_size*/,
                             void** /*request_state*/) noexcept {
     try {
-      return send(connection, static_cast<HttpServer*>(server)->answer(method, url));
+      std::string path = url;
+      const char* page = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "page");
+      if (page != nullptr) path.append(kPageArgument).append(page);
+      return send(connection, static_cast<HttpServer*>(server)->answer(method, path));
     } catch (const std::exception&) {
       return MHD_NO;  // closes the connection
     }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,7 +26,11 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Answers a path, such as "/metrics". Called in the server's thread; an exception becomes status 500.
+// Of all arguments, a path keeps this one.
+inline constexpr std::string_view kPageArgument = "?page=";
+
+// Answers a path, such as "/metrics" or "/status.json?page=2". Called in the server's thread; an exception
+// becomes status 500.
 using AnswerPath = std::function<HttpAnswer(const std::string& path)>;
 
 class HttpServer {

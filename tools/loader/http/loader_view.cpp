@@ -1,6 +1,7 @@
 #include "tools/loader/http/loader_view.hpp"
 
 #include <chrono>
+#include <functional>
 
 #include "core/worker/base/error.hpp"
 
@@ -34,18 +35,37 @@ double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
   return std::chrono::duration<double>(now - *report.waiting_since).count();
 }
 
-LoaderView LoaderViewer::look(Shards shards) {
+Verdict verdict_of(const LoadedSet& set) noexcept {
+  if (set.availability != Availability::Ready && set.availability != Availability::Bypassed)
+    return Verdict::Bad;
+  const Trouble trouble = set.loader->diagnosis.trouble;
+  const bool is_new = trouble == Trouble::NotAsked;
+  const bool is_good = set.availability == Availability::Ready &&
+                       (is_new || (trouble == Trouble::None && set.loader->cache_trouble.empty()));
+  return is_good ? Verdict::Good : Verdict::Notice;
+}
+
+LoaderView LoaderViewer::look(Shards shards, std::size_t page) {
   LoaderView view{.now = unix_now(),
                   .steady_now = std::chrono::steady_clock::now(),
                   .loader = board_.read(),
                   .heartbeat = {},
                   .directory = {},
                   .sets = {},
-                  .seen = {}};
+                  .seen = {},
+                  .page = 1};
   view.heartbeat = heartbeat_of(view.loader, view.steady_now, limits_);
   view.directory = directory_if_readable(view.loader.directory);
   for (const auto& report : view.loader.sets) {
-    view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
+    view.sets.push_back(look_at(view.loader.directory, report, Shards::Skip, view.now));
+  }
+  view.page = std::clamp<std::size_t>(page, 1, view.pages());
+  if (shards == Shards::Read) {
+    std::ranges::stable_sort(view.sets, std::ranges::greater{}, verdict_of);
+    const std::size_t first = (view.page - 1) * LoaderView::kSetsPerPage;
+    for (std::size_t i = first; i < first + view.page_sets().size(); ++i) {
+      view.sets[i] = look_at(view.loader.directory, view.sets[i].loader, shards, view.now);
+    }
   }
   for (const SeenReport& report : view.loader.seen) {
     view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});

@@ -2,10 +2,14 @@
 // the loader has left on its board.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/loader/http/health.hpp"
@@ -23,6 +27,12 @@ struct LoadedSet : SetFacts {
   std::shared_ptr<const ShardDistribution> shards;  // nullptr if nothing is published, or not asked for
 };
 
+// How a set is. Notice: it answers, but someone should look. Bad: lookups answer maybe, and nobody wants
+// that.
+enum class Verdict { Good, Notice, Bad };
+inline constexpr auto kVerdictNames = std::to_array<std::string_view>({"good", "notice", "bad"});
+Verdict verdict_of(const LoadedSet& set) noexcept;
+
 struct LoadedSeenSet : SeenSetFacts {
   SeenReport loader;
 };
@@ -33,8 +43,19 @@ struct LoaderView {
   LoaderReport loader;
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
-  std::vector<LoadedSet> sets;               // as configured
+  std::vector<LoadedSet> sets;               // as configured; for the page, the worst come first
   std::vector<LoadedSeenSet> seen;           // as configured
+
+  static constexpr std::size_t kSetsPerPage = 100;
+  std::size_t page = 1;
+  [[nodiscard]] std::size_t pages() const noexcept {
+    return std::max<std::size_t>(1, (sets.size() + kSetsPerPage - 1) / kSetsPerPage);
+  }
+  // Those on it.
+  [[nodiscard]] std::span<const LoadedSet> page_sets() const {
+    const std::size_t first = (page - 1) * kSetsPerPage;
+    return std::span(sets).subspan(first, std::min(kSetsPerPage, sets.size() - first));
+  }
 
   // No set is held back by this host, and the loader goes on.
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
@@ -48,9 +69,11 @@ class LoaderViewer {
  public:
   LoaderViewer(const StatusBoard& board, const HealthLimits& limits) : board_(board), limits_(limits) {}
 
-  // Reading the shards of a new publication takes a moment: a second for some GiB.
+  // Those of the sets on the page. Reading the shards of a new publication takes a moment: a second for some
+  // GiB.
   enum class Shards { Skip, Read };
-  LoaderView look(Shards shards);
+  // A page that is not there is the nearest one.
+  LoaderView look(Shards shards, std::size_t page = 1);
 
  private:
   LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,

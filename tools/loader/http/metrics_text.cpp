@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
+#include <type_traits>
 
 #include "tools/loader/http/metric_writer.hpp"
 #include "tools/program/program.hpp"
@@ -62,12 +64,27 @@ bool has_layer(const LoadedSet& set) {
   return set.published && set.published->layer_fill;
 }
 
+// What the sets share if they have no sample of their own: a sum, or the worst.
+double sum(double one, double other) {
+  return one + other;
+}
+double most(double one, double other) {
+  return std::max(one, other);
+}
+double least(double one, double other) {
+  return std::min(one, other);
+}
+double widest(double one, double other) {
+  return std::abs(one) < std::abs(other) ? other : one;
+}
+
 // A set for which there is no value has no sample.
 template <typename Set>
 struct Metric {
   std::string_view name;
   std::string_view help;
   Value (*value)(const Set& set, const LoaderView& view);
+  double (*shared)(double, double) = nullptr;  // nothing: only for single sets
   Type type = Type::Gauge;
 };
 
@@ -77,50 +94,54 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
     {"keysieve_set_publication", "Publication that is live; rises with each publish.",
      [](auto& set, auto&) { return set.published ? number(set.published->id.publication) : Value(); }},
     {"keysieve_set_published_age_seconds", "Since it was published on this host.",
-     live_since<&LivePublication::published_at>},
+     live_since<&LivePublication::published_at>, most},
     {"keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
-     live_since<&LivePublication::as_of>},
+     live_since<&LivePublication::as_of>, most},
     {"keysieve_set_expires_in_seconds",
      "Until lookups answer maybe because it is too old, negative afterwards; only with a limit.",
      [](auto& set, auto& view) {
        return has_limit(set) ? number(set.published->valid_until - view.now) : Value();
-     }},
+     },
+     least},
     {"keysieve_set_valid_for_seconds",
      "How long the snapshot is valid after its keys began to be read; only with a limit.",
      [](auto& set, auto&) {
        return has_limit(set) ? number(set.published->valid_until - set.published->as_of) : Value();
-     }},
-    {"keysieve_set_keys", "Keys of the snapshot that is live.", live<&LivePublication::key_count>},
+     },
+     least},
+    {"keysieve_set_keys", "Keys of the snapshot that is live.", live<&LivePublication::key_count>, sum},
     {"keysieve_set_known_absent_keys",
      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
-     live<&LivePublication::known_absent>},
+     live<&LivePublication::known_absent>, sum},
     {"keysieve_set_value_width", "Bits of each key's value in the live map; only if it is one.",
      [](auto& set, auto&) {
        return set.published && set.published->value_bits != 0 ? number(set.published->value_bits) : Value();
      }},
-    {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>},
+    {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>, sum},
     {"keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
-     live<&LivePublication::estimated_fpr>},
+     live<&LivePublication::estimated_fpr>, most},
     {"keysieve_set_max_fpr_ratio", "Highest estimated rate that the configuration allows, where it does.",
-     report<&SetReport::max_fpr>},
+     report<&SetReport::max_fpr>, least},
     {"keysieve_set_keys_change_ratio",
      "Keys of what is live, less those of what was live before on this host, as a share of these.",
-     report<&SetReport::key_change>},
+     report<&SetReport::key_change>, widest},
     {"keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
-     [](auto& set, auto&) { return has_layer(set) ? number(set.published->added_keys) : Value(); }},
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->added_keys) : Value(); }, sum},
     {"keysieve_set_layer_bytes", "Size of the live layer.",
-     [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }},
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }, sum},
     {"keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
      [](auto& set, auto&) {
        return has_layer(set) ? number(set.published->layer_fill->fill_ratio) : Value();
-     }},
+     },
+     most},
     {"keysieve_set_layer_estimated_fpr_ratio", "Estimated false-positive rate that the live layer adds.",
      [](auto& set, auto&) {
        return has_layer(set) ? number(set.published->layer_fill->estimated_fpr) : Value();
-     }},
+     },
+     most},
     {"keysieve_set_confirmed_age_seconds",
      "Since the loader last saw that the store has nothing newer than what is live.",
-     live_since<&LivePublication::last_confirmed>},
+     live_since<&LivePublication::last_confirmed>, most},
     {"keysieve_set_store_generation", "Generation that the store called current when it last answered.",
      [](auto& set, auto&) {
        return set.loader->store_generation == 0 ? Value() : number(set.loader->store_generation);
@@ -129,12 +150,13 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
      "How long this host has known of a current generation that is not live; 0: it is live.",
      [](auto& set, auto& view) {
        return set.loader->store_generation == 0 ? Value() : store_lag_seconds(*set.loader, view.steady_now);
-     }},
+     },
+     most},
     {"keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
-     report<&SetReport::adds_kept>},
+     report<&SetReport::adds_kept>, sum},
     {"keysieve_set_damages_found_total",
      "How often bytes in shared memory had changed by themselves; they are published again or restored.",
-     report<&SetReport::damages>, Type::Counter},
+     report<&SetReport::damages>, sum, Type::Counter},
 };
 
 constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
@@ -163,14 +185,16 @@ constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
     {"keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
      [](auto& seen, auto& view) { return since(seen.loader.saved_at, view.now); }},
     {"keysieve_seen_keys_saved_total", "Keys that were saved in the store, for a reboot and for other hosts.",
-     report<&SeenReport::keys_saved>, Type::Counter},
+     report<&SeenReport::keys_saved>, nullptr, Type::Counter},
     {"keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
-     report<&SeenReport::keys_merged>, Type::Counter},
+     report<&SeenReport::keys_merged>, nullptr, Type::Counter},
 };
 
 // A seen set has no valid_for.
 constexpr std::array kSeenAvailabilities{Availability::Ready, Availability::Missing, Availability::Bypassed,
                                          Availability::Incompatible};
+
+constexpr std::string_view kAllSets = "*";  // the label of what they share
 
 class Metrics {
  public:
@@ -179,6 +203,7 @@ class Metrics {
   std::string text() {
     of_loader();
     of_stores();
+    of_patterns();
     of_directory();
     each_state("keysieve_set_availability", "What lookups find: 1 for the state that the set is in.",
                view_.sets, kAvailabilities);
@@ -203,12 +228,43 @@ class Metrics {
   }
 
   template <typename Set>
+  [[nodiscard]] bool are_shared(const std::vector<Set>& sets) const {
+    return std::is_same_v<Set, LoadedSet> && sets.size() > view_.loader.metrics_sets;
+  }
+
+  template <typename Set>
   void each(const auto& metrics, const std::vector<Set>& sets) {
     for (const Metric<Set>& metric : metrics) {
       writer_.family(metric.type, metric.name, metric.help);
+      Value shared;
       for (const Set& set : sets) {
-        if (const Value value = metric.value(set, view_)) writer_.sample({{"set", set.name}}, *value);
+        const Value value = metric.value(set, view_);
+        if (!value) continue;
+        if (!are_shared(sets)) {
+          writer_.sample({{"set", set.name}}, *value);
+        } else if (metric.shared != nullptr) {
+          shared = shared ? metric.shared(*shared, *value) : *value;
+        }
       }
+      if (shared) writer_.sample({{"set", kAllSets}}, *shared);
+    }
+  }
+
+  // A sample for each set and each of the names; of all sets, their sum.
+  template <typename Set>
+  void each_of(const std::vector<Set>& sets, std::string_view label, const auto& names,
+               const auto& value_of) {
+    if (are_shared(sets)) {
+      for (const auto& name : names) {
+        double all = 0;
+        for (const Set& set : sets) all += value_of(set, name);
+        writer_.sample({{"set", kAllSets}, {label, to_string(name)}}, all);
+      }
+      return;
+    }
+    for (const Set& set : sets) {
+      for (const auto& name : names)
+        writer_.sample({{"set", set.name}, {label, to_string(name)}}, value_of(set, name));
     }
   }
 
@@ -216,17 +272,22 @@ class Metrics {
   void each_state(std::string_view name, std::string_view help, const std::vector<Set>& sets,
                   std::span<const Availability> states) {
     writer_.family(Type::Gauge, name, help);
-    for (const Set& set : sets) {
-      for (const Availability state : states)
-        writer_.sample({{"set", set.name}, {"state", to_string(state)}}, set.availability == state ? 1 : 0);
-    }
+    each_of(sets, "state", states,
+            [](const Set& set, Availability state) { return set.availability == state ? 1.0 : 0.0; });
   }
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
+    Durations shared;
     for (const LoadedSet& set : view_.sets) {
-      writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
+      const Durations& own = (*set.loader).*durations;
+      if (are_shared(view_.sets)) {
+        shared.add(own);
+      } else {
+        writer_.histogram({{"set", set.name}}, own);
+      }
     }
+    if (are_shared(view_.sets)) writer_.histogram({{"set", kAllSets}}, shared);
   }
 
   void of_loader() {
@@ -247,6 +308,18 @@ class Metrics {
     }
   }
 
+  void of_patterns() {
+    writer_.family(Type::Gauge, "keysieve_pattern_sets",
+                   "Sets that the pattern has found and the loader follows.");
+    for (const PatternReport& pattern : view_.loader.patterns)
+      writer_.sample({{"pattern", pattern.pattern}}, static_cast<double>(pattern.sets));
+    writer_.family(
+        Type::Gauge, "keysieve_pattern_trouble",
+        "1 when the pattern could not look, or there are names in the store that it must not take.");
+    for (const PatternReport& pattern : view_.loader.patterns)
+      writer_.sample({{"pattern", pattern.pattern}}, pattern.is_good() ? 0 : 1);
+  }
+
   void of_directory() {
     if (!view_.directory) return;
     const MemoryUse& use = view_.directory->memory;
@@ -260,24 +333,19 @@ class Metrics {
   void troubles() {
     writer_.family(Type::Gauge, "keysieve_set_trouble",
                    "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-    for (const LoadedSet& set : view_.sets) {
-      for (const Trouble trouble : kSetTroubles) {
-        writer_.sample({{"set", set.name}, {"trouble", to_string(trouble)}},
-                       set.loader->troubles().has(trouble) ? 1 : 0);
-      }
-    }
+    each_of(view_.sets, "trouble", kSetTroubles, [](const LoadedSet& set, Trouble trouble) {
+      return set.loader->troubles().has(trouble) ? 1.0 : 0.0;
+    });
   }
 
   void refused_generations() {
     writer_.family(
         Type::Counter, "keysieve_set_refused_generations_total",
         "Generations that were refused because of damage or a guard; each counts once per reason.");
-    for (const LoadedSet& set : view_.sets) {
-      for (std::size_t i = 0; i < kRefusals.size(); ++i) {
-        writer_.sample({{"set", set.name}, {"reason", to_string(kRefusals[i])}},
-                       static_cast<double>(set.loader->refused[i]));
-      }
-    }
+    each_of(view_.sets, "reason", kRefusals, [](const LoadedSet& set, ErrorKind reason) {
+      const auto at = std::ranges::find(kRefusals, reason) - kRefusals.begin();
+      return static_cast<double>(set.loader->refused[static_cast<std::size_t>(at)]);
+    });
   }
 
   const LoaderView& view_;

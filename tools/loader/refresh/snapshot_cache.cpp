@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <span>
+#include <sstream>
 #include <vector>
 
 #include "core/builder/base/file_io.hpp"
@@ -26,6 +27,8 @@ namespace {
 constexpr std::string_view kEnding = ".ks";
 constexpr std::string_view kUnfinished = ".tmp.";
 constexpr std::size_t kMaxMomentText = 128;
+constexpr std::size_t kMaxListText = std::size_t{64}
+                                     << 20;  // ten patterns with as many sets as they may have
 
 // The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
 std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
@@ -93,10 +96,10 @@ NewestSigned newest_signed_in(std::string_view text, const std::string& path) {
 }
 
 // Nothing if there is none.
-std::optional<std::string> short_text_in(const std::string& path) {
+std::optional<std::string> text_in(const std::string& path, std::size_t most = kMaxMomentText) {
   try {
     const FileDescriptor file = open_for_reading(path);
-    std::string text(std::min(static_cast<std::size_t>(stat_of(file, path).st_size), kMaxMomentText), '\0');
+    std::string text(std::min(static_cast<std::size_t>(stat_of(file, path).st_size), most), '\0');
     read_all_at(file, 0, std::as_writable_bytes(std::span(text)), path);
     return text;
   } catch (const Error& error) {
@@ -143,7 +146,7 @@ void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, 
 
 UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
   const std::string path = newest_path_of(set_name);
-  const std::optional<std::string> text = short_text_in(path);
+  const std::optional<std::string> text = text_in(path);
   return text ? moment_in(*text, path) : 0;
 }
 
@@ -154,7 +157,7 @@ void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds a
 
 NewestSigned SnapshotCache::newest_signed(const std::string& set_name) const {
   const std::string path = signed_path_of(set_name);
-  const std::optional<std::string> text = short_text_in(path);
+  const std::optional<std::string> text = text_in(path);
   return text ? newest_signed_in(*text, path) : NewestSigned{};
 }
 
@@ -163,6 +166,20 @@ void SnapshotCache::save_newest_signed(const std::string& set_name, const Newest
   const std::string text = std::to_string(newest.moment.as_of) + " " +
                            std::to_string(newest.moment.built_at) + " " + to_hex(newest.public_key) + "\n";
   write_durable_file(signed_path_of(set_name), as_bytes(text));
+}
+
+std::vector<std::string> SnapshotCache::found_sets() const {
+  std::istringstream lines(text_in(found_path(), kMaxListText).value_or(""));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(lines, name);) names.push_back(name);
+  return names;
+}
+
+void SnapshotCache::save_found_sets(const std::set<std::string>& names) const {
+  check_private_folder(folder_);
+  std::string text;
+  for (const std::string& name : names) (text += name) += '\n';
+  write_durable_file(found_path(), as_bytes(text));
 }
 
 std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {

@@ -1,11 +1,13 @@
 // The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks. It is published at
 // once when shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.newest
-// and <cache>/<set>.signed hold a moment each.
+// and <cache>/<set>.signed hold a moment each; <cache>/found.sets holds names.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
@@ -43,6 +45,11 @@ class SnapshotCache {
   [[nodiscard]] NewestSigned newest_signed(const std::string& set_name) const;
   void save_newest_signed(const std::string& set_name, const NewestSigned& newest) const;
 
+  // The names that patterns have found, to be followed at once after a restart. Empty when they were never
+  // saved. Whatever the file holds, so check them.
+  [[nodiscard]] std::vector<std::string> found_sets() const;
+  void save_found_sets(const std::set<std::string>& names) const;
+
   // Where the snapshots are, for messages.
   [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".*.ks";
@@ -56,6 +63,7 @@ class SnapshotCache {
   void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
 
  private:
+  [[nodiscard]] std::string found_path() const { return folder_ + "/found.sets"; }
   [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".newest";
   }

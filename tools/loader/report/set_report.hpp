@@ -53,6 +53,12 @@ class Durations {
     }
   }
 
+  void add(const Durations& other) noexcept {
+    count_ += other.count_;
+    sum_ += other.sum_;
+    for (std::size_t i = 0; i < kBounds.size(); ++i) up_to_[i] += other.up_to_[i];
+  }
+
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] double sum() const noexcept { return sum_; }
   // How many took kBounds[i] at most.

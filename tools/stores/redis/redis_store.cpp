@@ -34,13 +34,18 @@ constexpr std::string_view kCompareAndSetScript =
     "return 1";
 
 // For SCAN's MATCH.
-std::string glob_of_prefix(std::string_view prefix) {
+std::string glob_of(const KeyPattern& pattern) {
   std::string glob;
-  for (const char c : prefix) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
-    glob += c;
-  }
-  return glob + '*';
+  const auto add = [&glob](std::string_view text) {
+    for (const char c : text) {
+      if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
+      glob += c;
+    }
+  };
+  add(pattern.prefix);
+  glob += '*';
+  add(pattern.suffix);
+  return glob;
 }
 
 class RedisStore final : public Store {
@@ -95,8 +100,8 @@ class RedisStore final : public Store {
         [](const std::string& key) { return key.size(); });
   }
 
-  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
-    const std::string glob = glob_of_prefix(prefix);
+  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
+    const std::string glob = glob_of(pattern);
     std::set<std::string> keys;  // SCAN may name one more than once
     servers_->visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
@@ -109,6 +114,7 @@ class RedisStore final : public Store {
         if (parts.size() != 2) refuse_reply("SCAN");
         cursor = text_of(*parts[0]);
         for (const redisReply* key : elements_of(*parts[1])) keys.emplace(text_of(*key));
+        check_count(keys.size(), pattern);
       } while (cursor != "0");
     });
     return {keys.begin(), keys.end()};

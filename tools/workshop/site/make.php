@@ -25,11 +25,21 @@ const REFERENCES = [
     'docs/schemas' => 'docs/reference/json.md',
 ];
 
+// versions.php fills it in, once the sites of all versions are there.
+const VERSIONS = <<<'MARKDOWN'
+    # Versions
+
+    <span class="versions"></span>
+
+    [What changed](../CHANGELOG.md)
+    MARKDOWN;
+
 [, $programs, $made] = $argv;
 foreach (linked_pages('README.md', REFERENCES) as $path => $text) {
     write_file("$made/$path", $text);
 }
 write_file("$made/site.css", read_file(__DIR__ . '/site.css'));
+write_file("$made/docs/versions.md", VERSIONS);
 write_file("$made/docs/reference/command_line.md", command_line_page($programs));
 write_file("$made/docs/reference/ini.md", ini_page(read_file('ext/settings.cpp')));
 write_file("$made/docs/reference/loader.md", loader_page(read_file('tools/loader/keysieve.toml.example')));

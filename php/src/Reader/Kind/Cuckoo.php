@@ -41,7 +41,7 @@ final class Cuckoo extends Kind
         return $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'its kind has no block count or shape';
     }
 
-    public function fillRatio(string $bytes, int $at, array $entry): ?float
+    public function fillRatio(string $bytes, int $at, array $entry): float
     {
         $width = $entry['width'];
         if ($width === 0) {

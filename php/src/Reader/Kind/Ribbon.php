@@ -158,6 +158,6 @@ final class Ribbon extends Kind
         if ($window + self::WINDOW_BLOCKS > $this->shardBytes) {
             return true;
         }
-        return Word::parity(unpack('P', substr($bytes, $at + $window, self::WINDOW_BLOCKS) & $row)[1]) === $wanted;
+        return Word::parity(Word::at(substr($bytes, $at + $window, self::WINDOW_BLOCKS) & $row, 0)) === $wanted;
     }
 }

@@ -20,6 +20,7 @@
 namespace keysieve::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -163,6 +164,58 @@ TEST(Metrics, KeepTheirBytes) {
 
 TEST(StatusJson, KeepsItsBytes) {
   EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
+}
+
+TEST(Metrics, AreSharedByMoreSetsThanTheyShallTell) {
+  LoaderView view = full_view();
+  view.loader.metrics_sets = 2;
+  LoadedSet other = view.sets.front();
+  other.name = "other";
+  other.availability = Availability::Missing;
+  other.published->key_count = 5;
+  other.published->estimated_fpr = 0.03;
+  other.published->valid_until = 1'700'003'700;
+  auto report = std::make_shared<SetReport>(*other.loader);
+  report->key_change = 0.05;
+  report->refused[0] = 4;
+  other.loader = report;
+  view.sets.push_back(other);
+  EXPECT_THAT(metrics_text(view), AllOf(HasSubstr("{set=\"tags\"}"), Not(HasSubstr("{set=\"*\"}"))));
+  view.sets.push_back(other);
+  const std::string text = metrics_text(view);
+  EXPECT_THAT(text, Not(HasSubstr("set=\"tags\"")));
+  for (const char* line :
+       {"keysieve_set_availability{set=\"*\",state=\"ready\"} 1",
+        "keysieve_set_availability{set=\"*\",state=\"missing\"} 2",
+        "keysieve_set_trouble{set=\"*\",trouble=\"refused\"} 3", "keysieve_set_keys{set=\"*\"} 80010",
+        "keysieve_set_estimated_fpr_ratio{set=\"*\"} 0.03", "keysieve_set_expires_in_seconds{set=\"*\"} 100",
+        "keysieve_set_keys_change_ratio{set=\"*\"} -0.1",
+        "keysieve_set_pull_duration_seconds_count{set=\"*\"} 3",
+        "keysieve_set_pull_duration_seconds_bucket{set=\"*\",le=\"1\"} 3",
+        "keysieve_seen_windows{set=\"clicks\"} 2"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
+  }
+  EXPECT_THAT(text, HasSubstr("keysieve_set_refused_generations_total{set=\"*\",reason=\"" +
+                              std::string(to_string(kRefusals[0])) + "\"} 8\n"));
+  EXPECT_THAT(text, Not(HasSubstr("keysieve_set_generation"))) << "which has no sum";
+  view.sets.resize(20'000, other);
+  EXPECT_LT(metrics_text(view).size(), 20'000U);
+}
+
+TEST(StatusJson, HasAPageOfTheSets) {
+  LoaderView view = full_view();
+  view.sets.resize(250, view.sets.front());
+  for (std::size_t i = 0; i < view.sets.size(); ++i) view.sets[i].name = "s" + std::to_string(i);
+  const auto first = nlohmann::json::parse(status_json_text(view));
+  EXPECT_EQ(first.at("set_count"), 250);
+  EXPECT_EQ(first.at("pages"), 3);
+  EXPECT_EQ(first.at("sets").size(), 100U);
+  view.page = 3;
+  const auto last = nlohmann::json::parse(page_json_text(view));
+  EXPECT_EQ(last.at("page"), 3);
+  EXPECT_EQ(last.at("sets").size(), 50U);
+  EXPECT_EQ(last.at("sets").at(0).at("set"), "s200");
+  EXPECT_EQ(last.at("verdicts").at("notice"), 250) << "of all pages";
 }
 
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {

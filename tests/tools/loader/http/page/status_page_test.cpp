@@ -149,6 +149,23 @@ TEST_F(PageOfViewInChromium, ShowsTheFiguresOfASet) {
             HasSubstr("<b>Cache:</b> no space: after a reboot"), HasSubstr(">not in the cache</span>")));
 }
 
+TEST_F(PageOfViewInChromium, ShowsAPageOfManySetsAndWhatAPatternLeavesOut) {
+  LoaderView view = full_view();
+  auto well = std::make_shared<SetReport>(*view.sets.front().loader);
+  well->diagnosis = {};
+  view.sets.front().loader = well;
+  view.sets.resize(250, view.sets.front());
+  view.page = 2;
+  view.seen.clear();
+  EXPECT_THAT(dom_of(view),
+              AllOf(HasSubstr("<header class=\"top good\">"), HasSubstr("All 250 sets are well"),
+                    HasSubstr("Page 2 of 3"), HasSubstr("<a href=\"?page=1\">previous</a>"),
+                    HasSubstr("<a href=\"?page=3\">next</a>"), HasSubstr("1 of at most 10,000 sets")));
+  view.loader.patterns.front().reason = kHostile;
+  EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top notice\">"), Not(HasSubstr(kHostile)),
+                                  HasSubstr("The pattern shop-* needs a look")));
+}
+
 TEST_F(PageOfViewInChromium, SaysThatKeysievedDoesNotAnswer) {
   EXPECT_THAT(
       dom_of([] { return HttpAnswer{.status = 500, .body = "it went wrong\n"}; }),

@@ -1,0 +1,110 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\Background;
+use KeySieve\Tests\Support\Clock;
+use KeySieve\Tests\Support\Folder;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
+
+/** A server with coroutines on Amp, which Composer installs below build/frameworks: one process for all requests. */
+#[Group('frameworks')]
+final class CoroutineServerTest extends TestCase
+{
+    private const CONNECTIONS = 20;
+
+    private Folder $folder;
+    private Background $server;
+
+    protected function tearDown(): void
+    {
+        unset($this->server, $this->folder);
+    }
+
+    public function testAllConnectionsFollowPublicationsAndAddsWithoutARestart(): void
+    {
+        SharedMemory::putWithLayer('served', ['a1']);
+        $this->start();
+        $connections = array_map(fn (): mixed => $this->connect(), range(1, self::CONNECTIONS));
+        $expect = function (string ...$present) use ($connections): void {
+            $answers = self::ask($connections, 'a1 b1 c1 absent');
+            self::assertSame([json_encode([$present, $present, 'Ready', $this->server->pid()])], array_values(array_unique($answers)));
+        };
+        $expect('a1');
+        SharedMemory::addLive('served', 'c1');
+        $expect('a1', 'c1');
+        for ($publication = 0; $publication < 5; ++$publication) {
+            SharedMemory::putWithLayer('served', ['a1', 'b1']);
+            $expect('a1', 'b1');
+            SharedMemory::putWithLayer('served', ['a1']);
+            $expect('a1');
+        }
+    }
+
+    public function testTheNextRequestNoticesAnExpiry(): void
+    {
+        SharedMemory::put('served', ['apple'], ['--valid-for', '1h']);
+        $clock = new Clock();
+        $this->start($clock->environment());
+        $connections = [$this->connect(), $this->connect()];
+        for ($request = 0; $request < 100; ++$request) { // so many that lookups seldom look at the clock by themselves
+            self::assertStringContainsString('[[],[],"Ready",', self::ask($connections, implode(' ', range(1, 20)))[0]);
+        }
+        $clock->advance(3_600);
+        self::assertStringContainsString('[["pear"],["pear"],"Expired",', self::ask($connections, 'pear')[1]);
+    }
+
+    /** @param array<string, string> $environment */
+    private function start(array $environment = []): void
+    {
+        $this->folder = new Folder('server');
+        $script = __DIR__ . '/Support/coroutine_server.php';
+        $command = [...PhpScript::interpreter(), $script, self::amp(), $this->address()];
+        $this->server = new Background($this->folder, $command, $environment);
+        $this->server->awaitListening($this->address());
+    }
+
+    private function address(): string
+    {
+        return "unix://$this->folder/socket";
+    }
+
+    /** @return resource */
+    private function connect(): mixed
+    {
+        return stream_socket_client($this->address(), timeout: 60.0) ?: throw new \RuntimeException($this->server->output());
+    }
+
+    /**
+     * Sends a request by each before it reads the first answer.
+     *
+     * @param resource[] $connections
+     * @return string[]
+     */
+    private static function ask(array $connections, string $keys): array
+    {
+        array_map(static fn (mixed $connection): mixed => fwrite($connection, "$keys\n"), $connections);
+        return array_map(static fn (mixed $connection): string => rtrim((string) fgets($connection)), $connections);
+    }
+
+    /** @return string the autoloader */
+    private static function amp(): string
+    {
+        $folder = dirname(__DIR__) . '/build/frameworks/amp';
+        is_dir($folder) || @mkdir($folder, 0755, true);
+        $lock = fopen("$folder/lock", 'c');
+        flock($lock, LOCK_EX); // suites run at the same time
+        if (!is_file("$folder/installed")) {
+            file_put_contents("$folder/composer.json", '{"require": {"amphp/socket": "2.*"}}');
+            Program::succeed(['composer', 'update', "--working-dir=$folder", '--no-interaction', '--no-plugins', '--no-progress']);
+            touch("$folder/installed");
+        }
+        return "$folder/vendor/autoload.php";
+    }
+}

@@ -1,0 +1,192 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\RedisServer;
+use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+
+/** RedisAdds with phpredis, and a queue. UserNamesTest has a loader too; DoctrineTest and EloquentTest have Predis, listeners and queues. */
+final class AddsTest extends TestCase
+{
+    private RedisServer $redis;
+    private Examples $examples;
+
+    protected function setUp(): void
+    {
+        $this->redis = new RedisServer();
+        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
+    }
+
+    public function testKeysAreAddedAsBytesWhateverTheConnectionDoesToOthers(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $redis->setOption(Redis::OPT_PREFIX, 'site:');
+            $redis->setOption(Redis::OPT_SERIALIZER, Redis::SERIALIZER_PHP);
+            (new RedisAdds(static fn () => $redis, 'shop'))->add('tags', 2024, "\0\xff\r\n", '', '猫');
+            echo json_encode($redis->keys('*')), $redis->rawCommand('XLEN', 'shop:tags:adds');
+            $redis->setOption(Redis::OPT_SERIALIZER, Redis::SERIALIZER_NONE);
+            $redis->setOption(Redis::OPT_PREFIX, '');
+            echo bin2hex(implode('|', array_column($redis->xRange('shop:tags:adds', '-', '+'), 'key')));
+            PHP);
+        self::assertSame('[]4' . bin2hex("2024|\0\xff\r\n||猫"), $output);
+    }
+
+    public function testManyKeysAreAddedInTheirOrder(): void
+    {
+        $output = $this->code(<<<'PHP'
+            (new RedisAdds(static fn () => $redis))->add('tags', ...range(1, 2_500), ...array_fill(0, 3, str_repeat('x', 700_000)), ...['last']);
+            $entries = array_column($redis->xRange('keysieve:tags:adds', '-', '+'), 'key');
+            echo json_encode(array_slice($entries, 0, 2_500) === array_map(strval(...), range(1, 2_500))), count($entries), end($entries);
+            PHP);
+        self::assertSame('true2504last', $output);
+    }
+
+    public function testNothingIsAddedOfWhatHoldsAKeyThatLoadersSkip(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $long = str_repeat('x', 1 << 20);
+            try {
+                (new RedisAdds(static fn () => $redis))->add('tags', 'short', "{$long}x");
+            } catch (LengthException $error) {
+                echo $error->getMessage(), $redis->exists('keysieve:tags:adds');
+            }
+            (new RedisAdds(static fn () => $redis))->add('tags', $long);
+            PHP);
+        self::assertSame('a key has 1048577 bytes, and loaders skip those with more than 10485760', $output);
+    }
+
+    public function testASetHasANameThatCanBeOne(): void
+    {
+        $output = $this->code(<<<'PHP'
+            try {
+                (new RedisAdds(static fn () => $redis))->add('Tags', 'x');
+            } catch (KeySieve\InvalidNameException $error) {
+                echo $error->getMessage();
+            }
+            PHP);
+        self::assertStringContainsString('Argument #1 ($set) must be 1 to 64 characters', $output);
+    }
+
+    /** @return iterable<string, array{string, string}> what comes before the add, and what the exception says */
+    public static function troubles(): iterable
+    {
+        yield 'no log' => ["\$redis->set('keysieve:tags:adds', 'x');", 'WRONGTYPE'];
+        yield 'a transaction' => ['$redis->multi();', 'MULTI'];
+        yield 'a pipeline' => ['$redis->pipeline();', 'MULTI'];
+        yield 'nobody listens' => ['$connect = static fn (): Redis => connect(path: "/nowhere");', 'No such file'];
+    }
+
+    #[DataProvider('troubles')]
+    public function testWhatMayNotBeAddedIsAnException(string $prepare, string $reason): void
+    {
+        $output = $this->code('$connect = static fn (): Redis => $redis;' . $prepare . <<<'PHP'
+            try {
+                (new RedisAdds($connect))->add('tags', 'x');
+            } catch (KeySieve\Adds\AddException $error) {
+                echo $error->getMessage();
+            }
+            PHP);
+        self::assertStringStartsWith('keysieve:tags:adds: ', $output);
+        self::assertStringContainsString($reason, $output);
+    }
+
+    /** phpredis 5.3 would take the late reply for that of the next command. */
+    public function testAReplyThatComesTooLateIsTakenForNoOther(): void
+    {
+        $output = $this->code($this->pid() . <<<'PHP'
+            $adds = new RedisAdds(static fn (): Redis => connect(0.5));
+            $adds->add('tags', 'a');
+            posix_kill(PID, SIGSTOP);
+            try {
+                $adds->add('tags', 'b', 'c');
+            } catch (KeySieve\Adds\AddException) {
+                posix_kill(PID, SIGCONT);
+                $adds->add('users', 'd');
+                $adds->add('users', 'e');
+                echo json_encode(array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key'));
+            }
+            PHP);
+        self::assertSame('["d","e"]', $output);
+    }
+
+    /** As Redis does with clients that are idle for longer than its setting `timeout`. */
+    public function testAnOpenConnectionMayHaveBeenClosed(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $adds = new RedisAdds(connect(...));
+            $adds->add('tags', 'a');
+            $redis->rawCommand('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+            $adds->add('tags', 'b');
+            echo implode(array_unique(array_column($redis->xRange('keysieve:tags:adds', '-', '+'), 'key')));
+            PHP);
+        self::assertSame('ab', $output); // b may be there twice, if only its reply was lost
+    }
+
+    public function testACluster(): void
+    {
+        $cluster = new RedisServer(cluster: true);
+        $output = $this->code("const PORT = {$cluster->port};" . <<<'PHP'
+            $cluster = new RedisCluster(null, ['127.0.0.1:' . PORT], 60, 60);
+            $cluster->setOption(Redis::OPT_PREFIX, 'site:');
+            (new RedisAdds(static fn () => $cluster))->add('tags', '猫', '犬');
+            $cluster->rawCommand('keysieve:wrong:adds', 'SET', 'keysieve:wrong:adds', 'x');
+            try {
+                (new RedisAdds(static fn () => $cluster))->add('wrong', '猫');
+            } catch (KeySieve\Adds\AddException $error) {
+                echo $error->getMessage(), "\n";
+            }
+            PHP);
+        self::assertStringStartsWith('keysieve:wrong:adds: WRONGTYPE', $output);
+        preg_match_all('/^key\n(.*)$/m', $cluster->command('XRANGE', 'keysieve:tags:adds', '-', '+'), $added);
+        self::assertSame(['猫', '犬'], $added[1]);
+    }
+
+    public function testAQueueTakesWhatTheStoreDoesNot(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $queue = [];
+            $enqueue = static function (QueuedKeys $keys) use (&$queue): void {
+                $queue[] = json_encode($keys, JSON_THROW_ON_ERROR);
+            };
+            $adds = new QueuedAdds(new RedisAdds(static fn () => $redis), $enqueue);
+            $adds->add('tags', 'a');
+            echo count($queue);
+            $redis->set('keysieve:users:adds', 'x');
+            $adds->add('users', 42, "\xff");
+            $redis->del('keysieve:users:adds');
+            foreach ($queue as $json) {
+                $keys = json_decode($json, true);
+                (new QueuedKeys(...$keys))->addTo(new RedisAdds(static fn () => $redis));
+            }
+            echo bin2hex(implode('|', array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key')));
+            PHP);
+        self::assertSame('0' . bin2hex("42|\xff"), $output);
+    }
+
+    private function pid(): string
+    {
+        preg_match('/^process_id:(\d+)/m', $this->redis->command('INFO', 'server'), $found);
+        return "const PID = $found[1];\n";
+    }
+
+    /** Runs code that has a $redis and connect(). */
+    private function code(string $code): string
+    {
+        return $this->examples->code(<<<'PHP'
+            use KeySieve\Adds\{QueuedAdds, QueuedKeys, RedisAdds};
+            require FOLDER . '/../php/bootstrap.php';
+            function connect(float $seconds = 60, ?string $path = null): Redis
+            {
+                $redis = new Redis();
+                $redis->connect($path ?? getenv('EXAMPLES_REDIS'), 0, $seconds, null, 0, $seconds);
+                return $redis;
+            }
+            $redis = connect();
+
+            PHP . $code);
+    }
+}

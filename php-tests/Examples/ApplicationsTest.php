@@ -1,0 +1,93 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Framework;
+use KeySieve\Tests\Support\FrameworkTestCase;
+use KeySieve\Tests\Support\Program;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
+
+/**
+ * Whole applications, each with the files of php-tests/applications and of the examples: a page in php-fpm, the framework's own commands
+ * and cached configuration, its database layer, its queue and a worker for it.
+ */
+#[Group('frameworks')]
+final class ApplicationsTest extends FrameworkTestCase
+{
+    private const PAGE = [
+        'links' => ['猫' => 2, '犬' => 0],
+        'found' => [42 => 'Cat food'],
+        'loaded' => [[42]], // not 7
+        'simple' => ['of 42', null],
+        'refused' => ['email', 'password'],
+    ];
+    private const EXAMPLES = ['Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
+
+    protected function setUp(): void
+    {
+        parent::setUp();
+        $this->examples->publish('products');
+    }
+
+    #[DataProvider('symfony')]
+    public function testSymfony(string $framework): void
+    {
+        $application = $this->application($framework, 'symfony', 'src', [
+            'symfony/keysieve.yaml' => 'config/packages/keysieve.yaml', 'symfony/services.yaml' => 'config/services.yaml',
+        ]);
+        $console = "php $application/bin/console --no-interaction";
+        $this->examples->shell("rm -rf $application/var && mkdir $application/var && $console cache:clear && $console doctrine:schema:create");
+        self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
+        self::assertSame(self::PAGE + ['pool' => ['of 42', null]], $this->page($application));
+
+        $this->examples->shell("$console messenger:consume async --limit=1 --time-limit=120");
+        self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
+    }
+
+    #[DataProvider('laravel')]
+    public function testLaravel(string $framework): void
+    {
+        $application = $this->application($framework, 'laravel', 'app', ['laravel/AppServiceProvider.php' => 'app/Providers/AppServiceProvider.php']);
+        rename("$application/env", "$application/.env");
+        $artisan = "php $application/artisan --no-interaction";
+        $this->examples->shell("cd $application && rm -f bootstrap/cache/*.php database/database.sqlite storage/looked && touch database/database.sqlite");
+        $this->examples->shell("$artisan cache:clear && $artisan migrate --force && $artisan config:cache && $artisan route:cache");
+        self::assertFileExists("$application/bootstrap/cache/config.php");
+        self::assertSame(self::PAGE, $this->page($application));
+
+        $this->examples->shell("$artisan queue:work --once");
+        self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
+        $this->examples->shell("$artisan config:clear");
+        self::assertSame(self::PAGE, $this->page($application));
+    }
+
+    /**
+     * The application's folder, with its own files.
+     *
+     * @param array<string, string> $files of the examples, and where they belong
+     */
+    private function application(string $framework, string $name, string $source, array $files): string
+    {
+        $application = Framework::application($framework);
+        Program::succeed(['cp', '-r', __DIR__ . "/../applications/$name/.", $application]);
+        foreach (self::EXAMPLES as $file) {
+            $files[$file] = "$source/" . basename($file);
+        }
+        foreach ($files as $file => $place) {
+            copy(Examples::path($file), "$application/$place");
+        }
+        return $application;
+    }
+
+    /** @return array<string, mixed> */
+    private function page(string $application): array
+    {
+        $pool = $this->examples->pool(page: 'require ' . var_export("$application/public/index.php", true) . ';');
+        $body = $pool->request()->body();
+        return json_decode($body, true) ?? self::fail($body);
+    }
+}

@@ -1,0 +1,106 @@
+<?php
+
+// An application in Symfony with Doctrine, and with SQLite as its database. DoctrineTest includes it, and gives AUTOLOADER, TEMPORARY,
+// SETTINGS (of the bundle), STORE (a DSN) and QUEUE (whether there is a queue for keys).
+
+declare(strict_types=1);
+
+use App\Entity\Tag;
+use Doctrine\Bundle\DoctrineBundle\DoctrineBundle;
+use Doctrine\ORM\Event\PreUpdateEventArgs;
+use Doctrine\ORM\Tools\SchemaTool;
+use KeySieve\Adds\QueuedKeys;
+use KeySieve\Symfony\KeysieveBundle;
+use Psr\Log\NullLogger;
+use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
+use Symfony\Component\Config\Loader\LoaderInterface;
+use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\HttpKernel\Kernel;
+
+require AUTOLOADER;
+require __DIR__ . '/entities/Kind.php';
+require __DIR__ . '/entities/Size.php';
+require __DIR__ . '/entities/Tag.php';
+error_reporting(E_ALL & ~E_USER_DEPRECATED); // Doctrine says what its next versions change
+
+/** Changes an entity after Doctrine has computed what is new. */
+final class Exclaimer
+{
+    public function preUpdate(PreUpdateEventArgs $event): void
+    {
+        if ($event->hasChangedField('name') && str_ends_with($event->getNewValue('name'), '?')) {
+            $event->setNewValue('name', strtr($event->getNewValue('name'), '?', '!'));
+        }
+    }
+}
+
+final class App extends Kernel implements CompilerPassInterface
+{
+    public function __construct()
+    {
+        parent::__construct('test', false);
+    }
+
+    public function registerBundles(): iterable
+    {
+        return [new FrameworkBundle(), new DoctrineBundle(), new KeysieveBundle()];
+    }
+
+    public function getProjectDir(): string
+    {
+        return TEMPORARY;
+    }
+
+    public function registerContainerConfiguration(LoaderInterface $loader): void
+    {
+        $loader->load(static function (ContainerBuilder $container): void {
+            $queues = ['transports' => ['adds' => 'in-memory://'], 'routing' => [QueuedKeys::class => 'adds']];
+            $container->loadFromExtension('framework', [
+                'http_method_override' => false,
+                'handle_all_throwables' => true,
+                'php_errors' => ['log' => true],
+                'messenger' => QUEUE ? $queues : ['enabled' => true],
+            ]);
+            $mapping = ['type' => 'attribute', 'dir' => __DIR__ . '/entities', 'prefix' => 'App\Entity', 'is_bundle' => false];
+            $container->loadFromExtension('doctrine', [
+                'dbal' => ['driver' => 'pdo_sqlite', 'path' => TEMPORARY . '/app.sqlite'],
+                'orm' => ['mappings' => ['App' => $mapping]] + ORM_SETTINGS,
+            ]);
+            $container->loadFromExtension('keysieve', ['adds' => ['redis' => '%env(STORE)%'] + SETTINGS]);
+            $container->register('logger', NullLogger::class);
+            $container->register(Exclaimer::class, Exclaimer::class)->addTag('doctrine.event_listener', ['event' => 'preUpdate']);
+        });
+    }
+
+    public function process(ContainerBuilder $container): void
+    {
+        foreach (['doctrine.orm.entity_manager', 'doctrine', 'messenger.transport.adds', 'messenger.default_bus'] as $service) {
+            if ($container->has($service)) {
+                $container->findDefinition($service)->setPublic(true);
+            }
+        }
+        $container->getAlias(KeySieve\Adds\Adds::class)->setPublic(true);
+    }
+}
+
+$_SERVER['STORE'] = STORE;
+$app = new App();
+$app->boot();
+$container = $app->getContainer();
+$db = $container->get('doctrine.orm.entity_manager');
+if (!is_file(TEMPORARY . '/app.sqlite')) {
+    (new SchemaTool($db))->createSchema($db->getMetadataFactory()->getAllMetadata());
+}
+/** Flushes, and says what that throws. */
+$save = static function (Tag ...$tags) use ($db): void {
+    array_map($db->persist(...), $tags);
+    try {
+        $db->flush();
+    } catch (Throwable $error) {
+        echo get_debug_type($error), ': ', $error->getMessage(), "\n";
+    }
+};
+/** What others see. */
+$rows = static fn (): string => implode(' ', (new PDO('sqlite:' . TEMPORARY . '/app.sqlite'))
+    ->query('SELECT name FROM tag ORDER BY id')->fetchAll(PDO::FETCH_COLUMN));

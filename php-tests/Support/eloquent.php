@@ -1,0 +1,105 @@
+<?php
+
+// An application in Laravel with Eloquent, SQLite and queues. EloquentTest includes it, and gives FRAMEWORK, AUTOLOADER, TEMPORARY and
+// SETTINGS (of adds).
+
+declare(strict_types=1);
+
+use Illuminate\Bus\BusServiceProvider;
+use Illuminate\Database\DatabaseServiceProvider;
+use Illuminate\Database\Eloquent\Model;
+use Illuminate\Database\Schema\Blueprint;
+use Illuminate\Foundation\Application;
+use Illuminate\Foundation\Bootstrap;
+use Illuminate\Queue\QueueServiceProvider;
+use Illuminate\Redis\RedisServiceProvider;
+use Illuminate\Support\Facades\DB;
+use Illuminate\Support\Facades\Schema;
+use KeySieve\Adds\InSets;
+use KeySieve\Laravel\KeysieveServiceProvider;
+
+require AUTOLOADER;
+
+class Tag extends Model implements InSets
+{
+    protected $guarded = [];
+
+    public function keysInSets(): array
+    {
+        return ['tags' => ($this->published ?? true) ? mb_strtolower($this->name) : null];
+    }
+}
+
+class Product extends Model implements InSets
+{
+    protected $guarded = [];
+
+    public function keysInSets(): array
+    {
+        return ['products' => $this->id];
+    }
+}
+
+mkdir(TEMPORARY . '/config');
+mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
+touch(TEMPORARY . '/app.sqlite');
+$queue = ['driver' => 'database', 'table' => 'jobs', 'queue' => 'default', 'retry_after' => 90];
+$store = ['host' => getenv('EXAMPLES_REDIS'), 'port' => 0, 'database' => 0, 'timeout' => 60, 'read_timeout' => 60];
+foreach ([
+    'app' => ['providers' => [
+        BusServiceProvider::class, DatabaseServiceProvider::class, QueueServiceProvider::class, RedisServiceProvider::class,
+        Illuminate\Cache\CacheServiceProvider::class, Illuminate\Encryption\EncryptionServiceProvider::class, KeysieveServiceProvider::class,
+    ], 'key' => str_repeat('k', 32), 'cipher' => 'AES-256-CBC'],
+    'cache' => ['default' => 'array', 'stores' => ['array' => ['driver' => 'array']]],
+    'database' => [
+        'default' => 'main',
+        'connections' => ['main' => ['driver' => 'sqlite', 'database' => TEMPORARY . '/app.sqlite', 'prefix' => '']],
+        'redis' => ['client' => 'phpredis', 'options' => ['prefix' => 'laravel_database_'], 'default' => $store],
+    ],
+    'queue' => ['default' => 'sync', 'connections' => ['sync' => ['driver' => 'sync'], 'database' => $queue], 'failed' => ['driver' => 'null']],
+    'keysieve' => ['adds' => SETTINGS],
+] as $name => $values) {
+    file_put_contents(TEMPORARY . "/config/$name.php", '<?php return ' . var_export($values, true) . ';');
+}
+
+$app = new Application(TEMPORARY);
+$app->singleton(Illuminate\Contracts\Debug\ExceptionHandler::class, Illuminate\Foundation\Exceptions\Handler::class);
+$app->bootstrapWith([
+    Bootstrap\LoadConfiguration::class,
+    Bootstrap\RegisterFacades::class,
+    Bootstrap\RegisterProviders::class,
+    Bootstrap\BootProviders::class,
+]);
+$app->instance(Psr\Log\LoggerInterface::class, new Psr\Log\NullLogger());
+class_exists('DB') || class_alias(DB::class, 'DB');
+
+Schema::create('tags', static function (Blueprint $table): void {
+    $table->id();
+    $table->string('name')->unique();
+    $table->boolean('published')->default(true);
+    $table->integer('views')->default(0);
+    $table->timestamps();
+});
+Schema::create('products', static function (Blueprint $table): void {
+    $table->id();
+    $table->string('name');
+    $table->timestamps();
+});
+Schema::create('jobs', static function (Blueprint $table): void {
+    $table->id();
+    $table->string('queue');
+    $table->longText('payload');
+    $table->integer('attempts');
+    $table->integer('reserved_at')->nullable();
+    $table->integer('available_at');
+    $table->integer('created_at');
+});
+/** Says what a write throws. */
+$try = static function (Closure $write): void {
+    try {
+        $write();
+    } catch (Throwable $error) {
+        echo $error::class, ': ', $error->getMessage(), "\n";
+    }
+};
+$rows = static fn (): string => DB::table('tags')->orderBy('id')->pluck('name')->implode(' ');

@@ -1,0 +1,45 @@
+<?php
+
+// Everything of the package in one page.
+
+declare(strict_types=1);
+
+use App\Jobs\Look;
+use App\Models\Product;
+use App\TagLinks;
+use Illuminate\Support\Facades\Cache;
+use Illuminate\Support\Facades\Route;
+use Illuminate\Support\Facades\Schema;
+use Illuminate\Support\Facades\Validator;
+use KeySieve\Guard\GuardedCache;
+use KeySieve\Guard\GuardedFinder;
+
+Route::get('/', static function (TagLinks $links): array {
+    if (!Schema::hasTable('products')) {
+        Schema::create('products', static function ($table): void {
+            $table->id();
+            $table->string('name');
+        });
+        Product::create(['id' => 42, 'name' => 'Cat food']);
+    }
+    $loaded = [];
+    $find = static function (array $ids) use (&$loaded): array {
+        $loaded[] = $ids;
+        return Product::whereIn('id', $ids)->pluck('name', 'id')->all();
+    };
+    $products = app('keysieve.products');
+    $simple = new GuardedCache(Cache::store(), $products, 'product.');
+    foreach ([42, 7] as $id) {
+        $simple->set("product.$id", "of $id");
+    }
+    Look::dispatch('猫');
+    $registration = ['email' => 'me@a.trash.example', 'password' => '123456'];
+    $rules = ['email' => 'required|email|not_disposable', 'password' => 'required|not_breached'];
+    return [
+        'links' => array_column($links->of(['猫', '犬']), 'offers', 'tag'),
+        'found' => (new GuardedFinder($products, $find))->findMany([42, 7]),
+        'loaded' => $loaded,
+        'simple' => [$simple->get('product.42'), $simple->get('product.7')],
+        'refused' => Validator::make($registration, $rules)->errors()->keys(),
+    ];
+});

@@ -1,0 +1,12 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App\Message;
+
+final class Look
+{
+    public function __construct(public readonly string $tag)
+    {
+    }
+}

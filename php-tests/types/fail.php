@@ -1,0 +1,94 @@
+<?php
+
+// What must not pass PHPStan: the comment at a line's end is part of what it must say of that line.
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Types;
+
+use KeySieve\Availability;
+use KeySieve\Guard\GuardedFinder;
+use KeySieve\Key;
+use KeySieve\Map;
+use KeySieve\Membership;
+use KeySieve\SeenSet;
+use KeySieve\Set;
+
+use function KeySieve\may_contain;
+
+/** @return list<string> */
+function candidatesAreNoList(Set $set): array
+{
+    return $set->candidates(['apple', 'plum']); // should return list<string> but returns array<0|1,
+}
+
+/** @return array<int, string> */
+function candidatesAreNotConverted(Membership $set): array
+{
+    return $set->candidates([41, 42]); // should return array<int, string> but returns array<int, int>
+}
+
+function nullIsNoKey(Set $set): bool
+{
+    return $set->mayContain(null); // expects int|KeySieve\Key|string, null given
+}
+
+function floatsAreNoKeys(Set $set): void
+{
+    $set->mayContainMany([1.5]); // expects iterable<
+}
+
+function anAnswerIsNoString(Set $set): string
+{
+    return $set->mayContain('apple'); // should return string but returns bool
+}
+
+function valuesAreNumbers(Map $map): ?int
+{
+    return $map->get('apple', static fn (string|int $key): string => 'fruit'); // expects callable(int|string): (int|null)
+}
+
+function aValueMayBeNone(Map $map): int
+{
+    return $map->get('apple', static fn (): ?int => null); // should return int but returns int|null
+}
+
+function oneAvailabilityIsForgotten(Set $set): string
+{
+    return match ($set->availability()) { // Match expression does not handle remaining value: KeySieve\Availability::Disabled
+        Availability::Ready => 'answers',
+        Availability::Missing, Availability::Expired, Availability::Bypassed, Availability::Incompatible => 'maybe',
+    };
+}
+
+function nobodyWritesToASet(Set $set): void
+{
+    $set->name = 'other'; // Readonly property KeySieve\Set::$name is assigned outside
+}
+
+function infoMayBeNull(SeenSet $set): int
+{
+    return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null
+}
+
+/** @param GuardedFinder<int, array{name: string}> $products */
+function aFinderFindsWhatItLoads(GuardedFinder $products): string
+{
+    return $products->find(42); // should return string but returns array<string, string>|null
+}
+
+/** @param GuardedFinder<int, array{name: string}> $products */
+function aFinderIsAskedForItsKeys(GuardedFinder $products): void
+{
+    $products->find('42'); // expects int, string given
+}
+
+function aKeyIsHashedFromBytes(): Key
+{
+    return new Key(1.5); // expects int|string, float given
+}
+
+function aSetIsNamedByAString(Key $set): bool
+{
+    return may_contain($set, 42); // expects string, KeySieve\Key given
+}

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Adds;
+
+/** The keys of rows, for the listeners. */
+final class KeysBySet
+{
+    /** @param array<array-key, array<array-key, true>> $keys */
+    private function __construct(private readonly array $keys)
+    {
+    }
+
+    public static function none(): self
+    {
+        return new self([]);
+    }
+
+    public static function of(InSets $row): self
+    {
+        $bySet = [];
+        foreach ($row->keysInSets() as $set => $keys) {
+            if ($keys !== null) {
+                $bySet[$set] = array_fill_keys(is_array($keys) ? $keys : [$keys], true);
+            }
+        }
+        return new self($bySet);
+    }
+
+    public function and(self $other): self
+    {
+        $bySet = $this->keys;
+        foreach ($other->keys as $set => $keys) {
+            $bySet[$set] = ($bySet[$set] ?? []) + $keys;
+        }
+        return new self($bySet);
+    }
+
+    public function butNot(self $other): self
+    {
+        $bySet = [];
+        foreach ($this->keys as $set => $keys) {
+            $bySet[$set] = array_diff_key($keys, $other->keys[$set] ?? []);
+        }
+        return new self(array_filter($bySet));
+    }
+
+    public function isEmpty(): bool
+    {
+        return array_filter($this->keys) === [];
+    }
+
+    /** @throws AddException */
+    public function addTo(Adds $adds): void
+    {
+        foreach (array_filter($this->keys) as $set => $keys) {
+            $adds->add((string) $set, ...array_keys($keys));
+        }
+    }
+}
