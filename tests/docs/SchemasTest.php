@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Docs;
 
 use JsonSchema\Validator;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 require_once 'JsonSchema/autoload.php';
@@ -32,7 +33,7 @@ final class SchemasTest extends TestCase
         self::assertEqualsCanonicalizing(['error', ...Help::verbs()], $names);
     }
 
-    /** @dataProvider schemas */
+    #[DataProvider('schemas')]
     public function testItHoldsForAllThatIsPrinted(string $name): void
     {
         $schema = (object) ['$ref' => 'file://' . realpath(self::FOLDER) . "/$name.json"];
@@ -44,7 +45,7 @@ final class SchemasTest extends TestCase
         }
     }
 
-    /** @dataProvider schemas */
+    #[DataProvider('schemas')]
     public function testItHasTheMembersThatArePrintedAndNoOthers(string $name): void
     {
         $printed = array_merge(...array_map(self::membersOf(...), PrintedJson::all()[$name] ?? []));
