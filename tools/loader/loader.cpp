@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
@@ -42,6 +43,7 @@ void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) 
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
     : config_(config), board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   make_private_folder(config.cache);
+  SnapshotCache(config.cache).remove_unfinished();
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);
@@ -189,22 +191,22 @@ bool Loader::find_sets(WatchedStore& store) {
 // lost its records: then all are followed on, and say so.
 void Loader::leave_gone_sets(WatchedStore& store) {
   for (FoundSets& found : store.found) {
-    std::vector<SetRefresher*> gone;
+    std::set<SetRefresher*> gone;
     for (SetRefresher* set : store.sets) {
       if (set->outcome().trouble == Trouble::NeverPushed && found.names().contains(set->set_name()))
-        gone.push_back(set);
+        gone.insert(set);
     }
     if (gone.size() == found.names().size()) continue;
+    std::erase_if(gone, [](SetRefresher* set) { return set->unsaved_adds().has_value(); });
+    if (gone.empty()) continue;
     for (SetRefresher* set : gone) {
-      if (set->unsaved_adds()) continue;
       spdlog::info("{}: is in the store no more; its last publication is left as it is", set->set_name());
       set->leave();
       found.drop(set->set_name());
-      std::erase(store.sets, set);
-      refreshers_.remove_if([set](const SetRefresher& refresher) { return &refresher == set; });
-      is_found_saved_ = false;
     }
-    if (gone.empty()) continue;
+    std::erase_if(store.sets, [&](SetRefresher* set) { return gone.contains(set); });
+    refreshers_.remove_if([&](SetRefresher& refresher) { return gone.contains(&refresher); });
+    is_found_saved_ = false;
     configure_board();
     board_.post(found.report());
   }
@@ -306,12 +308,13 @@ bool Loader::refresh_woken() {
   bool any = false;
   for (WatchedStore& store : stores_) {
     const bool was_watching = store.watcher.is_watching();
-    const std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
+    std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
+    std::ranges::sort(names);
     const bool has_failed = was_watching && !store.watcher.is_watching();
     store.wake_seen_sets(names);
     for (SetRefresher* set : store.sets) {
       const auto log = set->watched_log();
-      const bool is_named = log && std::find(names.begin(), names.end(), log->name) != names.end();
+      const bool is_named = log && std::ranges::binary_search(names, log->name);
       if (!is_named && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
       refresh(*set);

@@ -39,11 +39,11 @@ FolderWatch::FolderWatch(const std::string& folder, std::string store_name, IsOf
 }
 
 void FolderWatch::arm(std::span<const WatchedLog> logs) {
-  const bool any_new = std::any_of(logs.begin(), logs.end(), [this](const WatchedLog& log) {
-    return std::find(armed_.begin(), armed_.end(), log.name) == armed_.end();
-  });
-  armed_.clear();
-  for (const WatchedLog& log : logs) armed_.push_back(log.name);
+  std::vector<std::string> names;
+  for (const WatchedLog& log : logs) names.push_back(log.name);
+  std::ranges::sort(names);
+  const bool any_new = !std::ranges::includes(armed_, names);
+  armed_ = std::move(names);
   if (any_new && ::eventfd_write(new_names_.get(), 1) != 0) throw_watch_error(store_name_, errno);
 }
 

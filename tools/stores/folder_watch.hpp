@@ -29,9 +29,9 @@ class FolderWatch final : public StoreWatch {
 
   std::string store_name_;
   IsOfStore is_of_store_;
-  FileDescriptor events_;     // inotify
-  FileDescriptor new_names_;  // an eventfd
-  std::vector<std::string> armed_;
+  FileDescriptor events_;           // inotify
+  FileDescriptor new_names_;        // an eventfd
+  std::vector<std::string> armed_;  // sorted
 };
 
 }  // namespace keysieve

@@ -197,16 +197,16 @@ TEST_F(KeysievedOnce, IgnoresADamagedCache) {
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   site_.wipe_shared_memory();
-  std::fstream(site_.cache() + "/tags.1.ks", std::ios::in | std::ios::out | std::ios::binary)
+  std::fstream(site_.cache() + "/tags.ks", std::ios::in | std::ios::out | std::ios::binary)
       .seekp(-10, std::ios::end)
       .put('\x55')
       .put('\xaa');
   EXPECT_EQ(run(), 0);
-  EXPECT_TRUE(said("tags: the cache cannot be used: " + site_.cache() + "/tags.1.ks")) << said_;
+  EXPECT_TRUE(said("tags: the cache cannot be used: " + site_.cache() + "/tags.ks")) << said_;
   EXPECT_TRUE(said("tags: generation 1 published as publication 1")) << said_;
 
   site_.wipe_shared_memory();
-  std::filesystem::resize_file(site_.cache() + "/tags.1.ks", 5000);
+  std::filesystem::resize_file(site_.cache() + "/tags.ks", 5000);
   site_.remove_store();
   EXPECT_EQ(run(), 69);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
@@ -218,7 +218,7 @@ TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
   std::filesystem::remove(site_.cache());
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(std::filesystem::status(site_.cache()).permissions(), std::filesystem::perms(0700));
-  EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.1.ks"));
+  EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.ks"));
 }
 
 TEST(KeysievedCommandLine, PrintsItsVersion) {

@@ -78,7 +78,7 @@ void AgeLimit::refuse(const SnapshotRecord& record, UnixSeconds newest) const {
   std::string advice = "Build and push again";
   if (!is_signed_set()) {
     advice += fmt::format(", or remove {}/{} and {} to take it all the same", directory_, config_.name,
-                          cache_.pattern_of(config_.name));
+                          cache_.path_of(config_.name));
   }
   throw Error(
       ErrorKind::Older,

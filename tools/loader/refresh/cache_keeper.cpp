@@ -29,8 +29,7 @@ void CacheKeeper::save_again(const LivePublication& live, const Publisher& publi
 
 bool CacheKeeper::has(const LivePublication& live) const noexcept {
   try {
-    return cache_.newest_generation(set_name_) == live.generation &&
-           cache_.build_id_of(set_name_, live.generation) == live.build_id;
+    return cache_.find(set_name_) == CachedBuild{live.generation, live.build_id};
   } catch (const std::exception&) {
     return false;
   }

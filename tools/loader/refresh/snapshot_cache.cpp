@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
-#include <map>
+#include <exception>
 #include <span>
 #include <sstream>
 #include <vector>
@@ -17,45 +17,20 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/signatures/public_keys.hpp"
+#include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr std::string_view kEnding = ".ks";
-constexpr std::string_view kUnfinished = ".tmp.";
-constexpr std::size_t kMaxMomentText = 128;
+constexpr std::string_view kFoundSets = "found.sets";
+constexpr std::string_view kUnfinished = ".tmp.";  // then a process id: tools/program/durable_file.cpp
+constexpr std::size_t kMaxShortText = 256;
 constexpr std::size_t kMaxListText = std::size_t{64}
                                      << 20;  // ten patterns with as many sets as they may have
-
-// The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
-std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
-  if (!file_name.starts_with(set_name) || !file_name.ends_with(kEnding)) return std::nullopt;
-  file_name.remove_prefix(set_name.size());
-  if (file_name.size() < 1 + kEnding.size() || file_name.front() != '.') return std::nullopt;
-  const std::string_view digits = file_name.substr(1, file_name.size() - 1 - kEnding.size());
-  std::uint64_t generation = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
-  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
-  return generation;
-}
-
-// Left by a crash in the middle of a save, of a snapshot or of the adds next to it.
-bool is_unfinished(std::string_view file_name, std::string_view set_name) {
-  const bool is_of_set =
-      file_name.starts_with(set_name) && file_name.substr(set_name.size()).starts_with('.');
-  return is_of_set && file_name.find(kUnfinished) != std::string_view::npos;
-}
-
-std::vector<std::string> file_names(const std::string& folder) {
-  check_private_folder(folder);
-  std::error_code error;
-  std::vector<std::string> names = names_in(folder, error);
-  if (error) throw_read_error("cache " + folder, error.value());
-  return names;
-}
 
 FileDescriptor open_for_reading(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -81,6 +56,37 @@ UnixSeconds moment_in(std::string_view text, const std::string& path) {
   return moment;
 }
 
+// "<generation> <build id>\n"
+CachedBuild take_build(std::string_view& text, const std::string& path) {
+  CachedBuild build{};
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const auto parsed = std::from_chars(line.data(), line.data() + line.size(), build.generation);
+  const std::string_view rest = line.substr(static_cast<std::size_t>(parsed.ptr - line.data()));
+  const auto id = rest.starts_with(' ') ? parse_id(rest.substr(1)) : std::nullopt;
+  if (parsed.ec != std::errc{} || !id || line.size() == text.size())
+    throw Error(ErrorKind::Data, path + ": is not a list of generations");
+  build.build_id = *id;
+  text.remove_prefix(line.size() + 1);
+  return build;
+}
+
+std::string line_of(const CachedBuild& build) {
+  return std::to_string(build.generation) + " " + to_hex(build.build_id) + "\n";
+}
+
+// "<set>.<file>.tmp.<process id>" or "found.sets.tmp.<process id>". The folder may have files of others.
+bool is_unfinished(std::string_view name) {
+  const std::size_t end = name.find(kUnfinished);
+  if (end == std::string_view::npos) return false;
+  const std::string_view process = name.substr(end + kUnfinished.size());
+  if (process.empty() || process.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  name = name.substr(0, end);
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  constexpr std::array<std::string_view, 5> kFiles{".ks", ".generation", ".newest", ".signed", ".adds"};
+  return name == kFoundSets ||
+         (is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end());
+}
+
 // Two moments and a key.
 NewestSigned newest_signed_in(std::string_view text, const std::string& path) {
   NewestSigned newest;
@@ -96,7 +102,7 @@ NewestSigned newest_signed_in(std::string_view text, const std::string& path) {
 }
 
 // Nothing if there is none.
-std::optional<std::string> text_in(const std::string& path, std::size_t most = kMaxMomentText) {
+std::optional<std::string> text_in(const std::string& path, std::size_t most = kMaxShortText) {
   try {
     const FileDescriptor file = open_for_reading(path);
     std::string text(std::min(static_cast<std::size_t>(stat_of(file, path).st_size), most), '\0');
@@ -110,24 +116,39 @@ std::optional<std::string> text_in(const std::string& path, std::size_t most = k
 
 }  // namespace
 
-std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string& set_name) const {
-  std::optional<std::uint64_t> newest;
-  for (const std::string& name : file_names(folder_)) {
-    newest = std::max(newest, generation_of(name, set_name));
+// A build is one of the lines in <set>.generation; the one whose id is in the snapshot's header counts.
+std::optional<CachedBuild> SnapshotCache::find(const std::string& set_name) const {
+  check_private_folder(folder_);
+  const std::vector<CachedBuild> builds = builds_of(set_name);
+  if (builds.empty()) {
+    if (::access(folder_.c_str(), F_OK) != 0) throw_read_error("cache " + folder_, errno);
+    return std::nullopt;
   }
-  return newest;
-}
-
-BuildId SnapshotCache::build_id_of(const std::string& set_name, std::uint64_t generation) const {
-  const std::string path = path_of(set_name, generation);
+  const std::string path = path_of(set_name);
   BuildId id{};
-  read_all_at(open_for_reading(path), offsetof(SnapshotHeader, build_id),
-              std::as_writable_bytes(std::span(id)), path);
-  return id;
+  try {
+    read_all_at(open_for_reading(path), offsetof(SnapshotHeader, build_id),
+                std::as_writable_bytes(std::span(id)), path);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MissingInput) throw;
+    return std::nullopt;
+  }
+  const auto found = std::ranges::find(builds, id, &CachedBuild::build_id);
+  return found == builds.end() ? std::nullopt : std::optional(*found);
 }
 
-SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t generation) const {
-  const std::string path = path_of(set_name, generation);
+std::vector<CachedBuild> SnapshotCache::builds_of(const std::string& set_name) const {
+  const std::string path = generation_path_of(set_name);
+  std::string_view text;
+  const std::optional<std::string> read = text_in(path);
+  if (read) text = *read;
+  std::vector<CachedBuild> builds;
+  while (!text.empty()) builds.push_back(take_build(text, path));
+  return builds;
+}
+
+SnapshotBytes SnapshotCache::load(const std::string& set_name) const {
+  const std::string path = path_of(set_name);
   const FileDescriptor file = open_for_reading(path);
   const auto status = stat_of(file, path);
   if (!S_ISREG(status.st_mode) || status.st_size == 0)
@@ -138,10 +159,30 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
   return bytes;
 }
 
+// First <set>.generation, with a line for the new snapshot and one for the old, then <set>.ks. So after a
+// power loss, or when there is no room for the snapshot, whichever of the two is there has its generation:
+// "8 <id of B>, 7 <id of A>" is on disk before B takes the place of A. Generations may fall: a store that
+// lost its records counts from 1 again.
 void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
   check_private_folder(folder_);  // before anything is there that could not be removed either
-  write_durable_file(path_of(set_name, generation), snapshot);
-  remove_others(set_name, generation);
+  const CachedBuild fresh{generation,
+                          SnapshotView::decode(snapshot, set_name, Check::Tables).header().build_id};
+  std::string text = line_of(fresh);
+  try {
+    if (const auto old = find(set_name); old && old->build_id != fresh.build_id) text += line_of(*old);
+  } catch (const Error&) {  // cannot be used anyway
+  }
+  write_durable_file(generation_path_of(set_name), as_bytes(text));
+  write_durable_file(path_of(set_name), snapshot);
+}
+
+void SnapshotCache::remove_unfinished() const noexcept try {
+  check_private_folder(folder_);
+  std::error_code ignored;
+  for (const std::string& name : names_in(folder_, ignored)) {
+    if (is_unfinished(name)) ::unlink((folder_ + "/").append(name).c_str());
+  }
+} catch (const std::exception&) {  // not trusted, or no memory
 }
 
 UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
@@ -182,27 +223,8 @@ void SnapshotCache::save_found_sets(const std::set<std::string>& names) const {
   write_durable_file(found_path(), as_bytes(text));
 }
 
-std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {
-  return folder_ + "/" + set_name + "." + std::to_string(generation) + std::string(kEnding);
-}
-
-// A store that lost its records counts from 1 again, so those that are removed may have higher numbers. One
-// that was left, or that came back after a power loss, would be taken for the newest. So the oldest goes
-// first, and its removal is synced before one with a higher number than the saved one goes.
-void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
-  std::map<std::uint64_t, std::string> others;
-  for (const std::string& name : file_names(folder_)) {
-    const auto other = generation_of(name, set_name);
-    if (other && *other != generation) others.emplace(*other, folder_ + "/" + name);
-    if (is_unfinished(name, set_name)) ::unlink((folder_ + "/" + name).c_str());
-  }
-  bool is_durable = true;  // what was saved
-  for (const auto& [other, path] : others) {
-    if (other > generation && !is_durable) sync_folder(folder_);
-    ::unlink(path.c_str());
-    is_durable = false;
-  }
-  if (!others.empty() && others.rbegin()->first > generation) sync_folder(folder_);
+std::string SnapshotCache::found_path() const {
+  return (folder_ + "/").append(kFoundSets);
 }
 
 }  // namespace keysieve

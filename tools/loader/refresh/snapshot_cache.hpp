@@ -1,6 +1,7 @@
-// The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks. It is published at
-// once when shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.newest
-// and <cache>/<set>.signed hold a moment each; <cache>/found.sets holds names.
+// The last good snapshot of each set on the host's disk, <cache>/<set>.ks. It is published at once when
+// shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.generation says which
+// generation it is, <cache>/<set>.newest and <cache>/<set>.signed hold a moment each; <cache>/found.sets
+// holds names. What concerns one set never lists the folder, which has files of thousands of others.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,21 @@ struct NewestSigned {
   friend bool operator==(const NewestSigned&, const NewestSigned&) = default;
 };
 
+struct CachedBuild {
+  std::uint64_t generation;
+  BuildId build_id;
+
+  friend bool operator==(const CachedBuild&, const CachedBuild&) = default;
+};
+
 class SnapshotCache {
  public:
   // The folder must exist before the first save.
   explicit SnapshotCache(std::string folder) : folder_(std::move(folder)) {}
 
-  // Generation of the newest snapshot of this set; nothing when there is none. Throws MissingInput,
-  // Permission when the folder cannot be read.
-  [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
-
-  // As its header says, which is not checked. Throws as load() does.
-  [[nodiscard]] BuildId build_id_of(const std::string& set_name, std::uint64_t generation) const;
+  // Which snapshot of this set is cached; nothing when there is none, or one that save() has not written. The
+  // snapshot itself is not checked. Throws as load() does.
+  [[nodiscard]] std::optional<CachedBuild> find(const std::string& set_name) const;
 
   // The newest as_of of the store's records, in Unix seconds, so that a generation that was rolled back
   // from is known to be old. 0 when it was never saved. Throws as load() does.
@@ -50,28 +55,31 @@ class SnapshotCache {
   [[nodiscard]] std::vector<std::string> found_sets() const;
   void save_found_sets(const std::set<std::string>& names) const;
 
-  // Where the snapshots are, for messages.
-  [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
-    return folder_ + "/" + set_name + ".*.ks";
+  [[nodiscard]] std::string path_of(const std::string& set_name) const {
+    return folder_ + "/" + set_name + ".ks";
   }
-
   // Reads and validates all of it. Throws Data, Incompatible, MissingInput, Permission.
-  [[nodiscard]] SnapshotBytes load(const std::string& set_name, std::uint64_t generation) const;
+  [[nodiscard]] SnapshotBytes load(const std::string& set_name) const;
 
-  // Atomic, and on disk when it returns; then removes the others of this set. Throws CannotCreate,
-  // Permission.
+  // Replaces the snapshot of this set. Atomic, and on disk when it returns. Throws CannotCreate, Permission.
   void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
 
+  // Removes what a loader that was killed in the middle of a save has left, of all sets. If another loader
+  // saves at this moment, that save fails, and is tried again.
+  void remove_unfinished() const noexcept;
+
  private:
-  [[nodiscard]] std::string found_path() const { return folder_ + "/found.sets"; }
+  [[nodiscard]] std::vector<CachedBuild> builds_of(const std::string& set_name) const;
+  [[nodiscard]] std::string generation_path_of(const std::string& set_name) const {
+    return folder_ + "/" + set_name + ".generation";
+  }
+  [[nodiscard]] std::string found_path() const;
   [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".newest";
   }
   [[nodiscard]] std::string signed_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".signed";
   }
-  [[nodiscard]] std::string path_of(const std::string& set_name, std::uint64_t generation) const;
-  void remove_others(const std::string& set_name, std::uint64_t generation) const;
 
   std::string folder_;
 };

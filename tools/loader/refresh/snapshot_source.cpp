@@ -19,11 +19,8 @@ Candidate SnapshotSource::fetch(Store& store, const PointerRecord& pointer) cons
 std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& pointer) const {
   const SnapshotRecord& record = *pointer.current;
   try {
-    if (cache_.newest_generation(config_.name) != record.generation) return std::nullopt;
-    SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
-    const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
-    if (view.header().build_id != record.build_id) return std::nullopt;
-    return Candidate{record, baseline_before(pointer), std::move(snapshot), true, cache_as_source()};
+    if (cache_.find(config_.name) != CachedBuild{record.generation, record.build_id}) return std::nullopt;
+    return Candidate{record, baseline_before(pointer), cache_.load(config_.name), true, cache_as_source()};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;
@@ -31,12 +28,11 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
 }
 
 std::optional<Candidate> SnapshotSource::newest_cached() const {
-  const auto generation = cache_.newest_generation(config_.name);
-  if (!generation) return std::nullopt;
+  const std::optional<CachedBuild> cached = cache_.find(config_.name);
+  if (!cached) return std::nullopt;
   SnapshotRecord record;
-  record.generation = *generation;
-  return Candidate{std::move(record), std::nullopt, cache_.load(config_.name, *generation), true,
-                   cache_as_source()};
+  record.generation = cached->generation;
+  return Candidate{std::move(record), std::nullopt, cache_.load(config_.name), true, cache_as_source()};
 }
 
 }  // namespace keysieve

@@ -33,7 +33,7 @@ class SnapshotSource {
     return "set " + config_.name + " of " + place;
   }
   [[nodiscard]] std::string cache_as_source() const {
-    return source_of("the cache " + cache_.pattern_of(config_.name));
+    return source_of("the cache " + cache_.path_of(config_.name));
   }
 
   const SetConfig& config_;

@@ -200,7 +200,7 @@ TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_TRUE(site_.knows("tags", first_keys(1200)));
-  EXPECT_EQ(SnapshotCache(site_.cache()).newest_generation("tags"), 1U);
+  EXPECT_EQ(SnapshotCache(site_.cache()).find("tags").value().generation, 1U);
 }
 
 }  // namespace

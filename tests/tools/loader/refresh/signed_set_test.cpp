@@ -109,7 +109,7 @@ TEST_F(SignedSetRefresher, RefusesAReplayWhenNothingIsLive) {
   push_any(built(&key_, kKeys, kMoment + 3600));
   ASSERT_EQ(trouble(), Trouble::None);
   site_.wipe_shared_memory();
-  std::filesystem::remove(site_.cache() + "/tags.1.ks");
+  std::filesystem::remove(site_.cache() + "/tags.ks");
   start();
   push_any(built(&key_, kMoreKeys, kMoment));
   EXPECT_THAT(refresh(), IsRefused());

@@ -13,6 +13,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/site.hpp"
+#include "tools/program/durable_file.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -28,6 +29,11 @@ class SnapshotCacheTest : public ::testing::Test {
     return names;
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> generation_of(const std::string& set_name) const {
+    const auto cached = cache_.find(set_name);
+    return cached ? std::optional(cached->generation) : std::nullopt;
+  }
+
   TemporaryDirectory folder_;
   SnapshotCache cache_{folder_.path()};
   SnapshotBytes tags_ = build_snapshot("tags", kKeys);
@@ -38,27 +44,60 @@ using Names = std::vector<std::string>;
 TEST_F(SnapshotCacheTest, KeepsOnlyTheLastOfEachSet) {
   const SnapshotBytes shop = build_snapshot("tags-2", first_keys(10));
   cache_.save("tags-2", 3, shop.get());
-  cache_.save("tags", 9, tags_.get());
-  cache_.save("tags", 10, tags_.get());
-  EXPECT_EQ(file_names(), (Names{"tags-2.3.ks", "tags.10.ks"}));
-  cache_.save("tags", 1, tags_.get());
-  EXPECT_EQ(cache_.newest_generation("tags"), 1U);
+  for (const std::uint64_t generation : {9U, 10U, 1U}) {
+    cache_.save("tags", generation, tags_.get());
+    EXPECT_EQ(generation_of("tags"), generation);
+  }
+  EXPECT_EQ(file_names(), (Names{"tags-2.generation", "tags-2.ks", "tags.generation", "tags.ks"}));
+  EXPECT_EQ(generation_of("tags-2"), 3U);
 }
 
 TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
   cache_.save("tags", 1, tags_.get());
-  EXPECT_EQ(cache_.newest_generation("tag"), std::nullopt);
-  EXPECT_EQ(cache_.newest_generation("tags-2"), std::nullopt);
+  EXPECT_EQ(cache_.find("tag"), std::nullopt);
+  EXPECT_EQ(cache_.find("tags-2"), std::nullopt);
+}
+
+// As when the disk is full: each attempt names another generation, and writes no snapshot.
+TEST_F(SnapshotCacheTest, KnowsTheGenerationOfTheOldOneWhileNewOnesCannotBeSaved) {
+  cache_.save("tags", 7, tags_.get());
+  const SnapshotBytes kept = cache_.load("tags");
+  for (const unsigned generation : {8U, 9U, 1U}) {
+    cache_.save("tags", generation, build_snapshot("tags", first_keys(10)).get());
+    write_durable_file(folder_ / "tags.ks", kept.get());
+    EXPECT_EQ(generation_of("tags"), 7U);
+  }
+}
+
+TEST_F(SnapshotCacheTest, KnowsNoGenerationOfASnapshotThatItHasNotSaved) {
+  write_durable_file(folder_ / "tags.ks", tags_.get());
+  EXPECT_EQ(cache_.find("tags"), std::nullopt);
+  cache_.save("tags", 7, build_snapshot("tags", first_keys(10)).get());
+  write_durable_file(folder_ / "tags.ks", tags_.get());
+  EXPECT_EQ(cache_.find("tags"), std::nullopt);
+  std::filesystem::remove(folder_ / "tags.ks");
+  EXPECT_EQ(cache_.find("tags"), std::nullopt);
+  cache_.save("tags", 8, tags_.get());
+  EXPECT_EQ(generation_of("tags"), 8U);
+}
+
+TEST_F(SnapshotCacheTest, RefusesADamagedGenerationAndReplacesIt) {
+  for (const std::string text : {"7", "7\n", "7 \n", "7 12\n", "x\n", "\n", "99999999999999999999 00\n"}) {
+    std::ofstream(folder_ / "tags.generation") << text;
+    EXPECT_THAT([&] { static_cast<void>(cache_.find("tags")); }, fails(ErrorKind::Data)) << text;
+  }
+  cache_.save("tags", 7, tags_.get());
+  EXPECT_EQ(generation_of("tags"), 7U);
 }
 
 TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
   cache_.save("tags", 7, tags_.get());
-  const std::string file = folder_ / "tags.7.ks";
+  const std::string file = folder_ / "tags.ks";
   const auto refusal_of_mode = [&](const std::string& path, mode_t mode, mode_t after) {
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
     const std::string message = message_of<ErrorKind::NotTrusted>([&] {
-      static_cast<void>(cache_.newest_generation("tags"));
-      static_cast<void>(cache_.load("tags", 7));
+      static_cast<void>(cache_.find("tags"));
+      static_cast<void>(cache_.load("tags"));
     });
     EXPECT_EQ(::chmod(path.c_str(), after), 0);
     return message;
@@ -70,18 +109,18 @@ TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
   for (const mode_t mode : {0660U, 0606U}) {
     EXPECT_EQ(refusal_of_mode(file, mode, 0640), file + ": not trusted: its group or others may write to it");
   }
-  EXPECT_NO_THROW(static_cast<void>(cache_.load("tags", 7)));
+  EXPECT_NO_THROW(static_cast<void>(cache_.load("tags")));
 }
 
 TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileOfAForeignOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   cache_.save("tags", 7, tags_.get());
-  const std::string file = folder_ / "tags.7.ks";
+  const std::string file = folder_ / "tags.ks";
   ASSERT_EQ(::chown(file.c_str(), 54'321, 0), 0);
-  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.load("tags", 7)); }),
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.load("tags")); }),
             file + ": not trusted: it belongs to uid 54321");
   ASSERT_EQ(::chown(folder_.path().c_str(), 54'321, 0), 0);
-  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.newest_generation("tags")); }),
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.find("tags")); }),
             "cache " + folder_.path() + ": not trusted: it belongs to uid 54321");
 }
 
@@ -94,47 +133,46 @@ TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
   EXPECT_EQ(file_names(), Names{});
 }
 
-TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
-  for (const char* name : {"tags.ks", "tags..ks", "tags.x.ks", "tags.7.ks.tmp", "tags.tmp", "tags.-1.ks"}) {
-    std::ofstream(folder_ / name) << "something";
+TEST_F(SnapshotCacheTest, RemovesWhatACrashLeftAndNothingElse) {
+  for (const char* name :
+       {"tags.ks.tmp.4711", "shop.adds.tmp.1", "shop.generation.tmp.1", "found.sets.tmp.4711"}) {
+    std::ofstream(folder_ / name) << "a half";
   }
-  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
-}
-
-TEST_F(SnapshotCacheTest, RemovesWhatACrashLeft) {
-  std::ofstream(folder_ / "tags.2.ks.tmp.4711") << "half a snapshot";
-  std::ofstream(folder_ / "tags.1.ks.tmp.4711") << "half a snapshot";
-  std::ofstream(folder_ / "tags.adds.tmp.4711") << "half of what was added";
-  std::ofstream(folder_ / "tags.adds") << "what was added";
-  cache_.save("tags", 2, tags_.get());
-  EXPECT_EQ(file_names(), (Names{"tags.2.ks", "tags.adds"}));
+  const Names others{"Tags.ks.tmp.1", "passwd.tmp.1",  "tags.adds",     "tags.ks.tmp",
+                     "tags.ks.tmp.",  "tags.ks.tmp.x", "tags.txt.tmp.1"};
+  for (const std::string& name : others) std::ofstream(folder_ / name) << "something";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  cache_.remove_unfinished();
+  EXPECT_EQ(file_names().size(), 11U) << "the folder is not trusted";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
+  cache_.remove_unfinished();
+  EXPECT_EQ(file_names(), others);
 }
 
 TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
   cache_.save("tags", 7, tags_.get());
   for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
-    std::filesystem::resize_file(folder_ / "tags.7.ks", size);
-    EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::Data)) << size;
+    std::filesystem::resize_file(folder_ / "tags.ks", size);
+    EXPECT_THAT([&] { static_cast<void>(cache_.load("tags")); }, fails(ErrorKind::Data)) << size;
   }
 }
 
 TEST_F(SnapshotCacheTest, RefusesTheSnapshotOfAnotherSet) {
   cache_.save("shop", 7, tags_.get());
-  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("shop", 7)); });
-  EXPECT_NE(message.find("shop.7.ks holds set \"tags\", not \"shop\""), std::string::npos) << message;
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("shop")); });
+  EXPECT_NE(message.find("shop.ks holds set \"tags\", not \"shop\""), std::string::npos) << message;
 }
 
 TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {
   cache_.save("tags", 7, tags_.get());
-  std::filesystem::rename(folder_ / "tags.7.ks", folder_ / "elsewhere");
-  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.7.ks");
-  EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::MissingInput));
+  std::filesystem::rename(folder_ / "tags.ks", folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.ks");
+  EXPECT_THAT([&] { static_cast<void>(cache_.load("tags")); }, fails(ErrorKind::MissingInput));
 }
 
 TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
   const SnapshotCache nowhere(folder_ / "nowhere");
-  const auto reading =
-      message_of<ErrorKind::MissingInput>([&] { static_cast<void>(nowhere.newest_generation("tags")); });
+  const auto reading = message_of<ErrorKind::MissingInput>([&] { static_cast<void>(nowhere.find("tags")); });
   EXPECT_NE(reading.find(folder_ / "nowhere"), std::string::npos);
   const auto writing = message_of<ErrorKind::CannotCreate>([&] { nowhere.save("tags", 1, tags_.get()); });
   EXPECT_NE(writing.find("No such file or directory"), std::string::npos) << writing;
@@ -145,7 +183,7 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
   cache_.save_newest_as_of("tags", 1'700'000'000);
   cache_.save_newest_as_of("shop", 5);
   EXPECT_EQ(SnapshotCache(folder_.path()).newest_as_of("tags"), 1'700'000'000);
-  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+  EXPECT_EQ(cache_.find("tags"), std::nullopt);
   for (const char* text : {"", "soon", "12", "12\n\n", "99999999999999999999\n"}) {
     std::ofstream(folder_ / "tags.newest") << text;
     EXPECT_THAT([&] { static_cast<void>(cache_.newest_as_of("tags")); }, fails(ErrorKind::Data)) << text;
@@ -157,7 +195,7 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentOfASet) {
   const NewestSigned newest{{1'700'000'000, 1'700'000'060}, {1, 2, 3}};
   cache_.save_newest_signed("tags", newest);
   EXPECT_EQ(SnapshotCache(folder_.path()).newest_signed("tags"), newest);
-  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+  EXPECT_EQ(cache_.find("tags"), std::nullopt);
   EXPECT_EQ(cache_.newest_as_of("tags"), 0);
   for (const char* text : {"", "1\n", "1 2\n", "1 2 \n", "1 2 abc\n", "99999999999999999999 1 \n"}) {
     std::ofstream(folder_ / "tags.signed") << text;
