@@ -126,7 +126,7 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
 // seen.
 bool AddsReader::has_lost_entries(Store& store) {
   if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
-  spdlog::warn("{}: the log {} has lost entries; what had come from it stays", config_.name, log_name_);
+  spdlog::warn("{}: the log {} has lost entries; keys already taken from it stay", config_.name, log_name_);
   seen_ = {};
   read_from_ = seen_;
   received_ = {};
