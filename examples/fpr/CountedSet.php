@@ -132,8 +132,9 @@ final class CountedSet implements Membership
     /** @return array{maybe: int, absent: int, unavailable: int} */
     private static function asked(string $name): array
     {
-        $none = ['maybe' => 0, 'absent' => 0, 'unavailable' => 0];
-        return array_intersect_key(stats()[$name] ?? [], $none) + $none;
+        $counts = stats()[$name] ?? ['calls' => 0, 'maybe' => 0, 'absent' => 0, 'unavailable' => 0];
+        unset($counts['calls']);
+        return $counts;
     }
 
     private static function addToApcu(string $set, string $counter, int $count): void

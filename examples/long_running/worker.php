@@ -72,4 +72,4 @@ while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
     }
     $redis->multi()->rPush($list, $done)->lRem($taken, $page, 1)->exec();
 }
-error_log('ends: ' . json_encode(KeySieve\stats()));
+error_log('ends: ' . json_encode(KeySieve\stats(), JSON_THROW_ON_ERROR));

@@ -20,8 +20,8 @@ foreach (explode(',', $_GET['sets'] ?? '') as $name) {
     $text = "$name: {$set->availability()->name}";
     $info = $set->info();
     if ($info !== null) {
-        $text .= ", publication $info->publication, generation $info->generation, keys of {$info->asOf->format(DATE_ATOM)}";
+        $text .= ", publication $info->publication, generation $info->generation, keys of {$info->asOf->format(DATE_ATOM)}" . ($info->trouble === null ? '' : " ($info->trouble)");
     }
-    echo '<p>', htmlspecialchars($info?->trouble === null ? $text : "$text ($info->trouble)"), "</p>\n";
+    echo '<p>', htmlspecialchars($text), "</p>\n";
 }
 (new ReflectionExtension('keysieve'))->info(); // also says for each of these sets why it does not answer

@@ -53,6 +53,6 @@ final class TagLinks
             return [];
         }
         $bytes = array_map(static fn (Key $key): string => $key->bytes, $candidates);
-        return array_column(array_map(array_values(...), $this->db->rowsAmong($sql, $bytes)), 1, 0);
+        return array_column(array_map(static fn (array $row): array => array_values($row), $this->db->rowsAmong($sql, $bytes)), 1, 0);
     }
 }

@@ -1,6 +1,6 @@
 <?php
 
-// What must not pass PHPStan: the comment at a line's end is part of what it must say of that line.
+// What must pass neither PHPStan nor Psalm: the comment at a line's end is part of what each must say of that line.
 
 declare(strict_types=1);
 
@@ -19,43 +19,43 @@ use function KeySieve\may_contain;
 /** @return list<string> */
 function candidatesAreNoList(Set $set): array
 {
-    return $set->candidates(['apple', 'plum']); // should return list<string> but returns array<0|1,
+    return $set->candidates(['apple', 'plum']); // should return list<string> but returns array<0|1, // LessSpecificReturnStatement
 }
 
 /** @return array<int, string> */
 function candidatesAreNotConverted(Membership $set): array
 {
-    return $set->candidates([41, 42]); // should return array<int, string> but returns array<int, int>
+    return $set->candidates([41, 42]); // should return array<int, string> but returns array<int, int> // InvalidReturnStatement
 }
 
 function nullIsNoKey(Set $set): bool
 {
-    return $set->mayContain(null); // expects int|KeySieve\Key|string, null given
+    return $set->mayContain(null); // expects int|KeySieve\Key|string, null given // NullArgument
 }
 
 function floatsAreNoKeys(Set $set): void
 {
-    $set->mayContainMany([1.5]); // expects iterable<
+    $set->mayContainMany([1.5]); // expects iterable< // InvalidArgument
 }
 
 function anAnswerIsNoString(Set $set): string
 {
-    return $set->mayContain('apple'); // should return string but returns bool
+    return $set->mayContain('apple'); // should return string but returns bool // InvalidReturnStatement
 }
 
 function valuesAreNumbers(Map $map): ?int
 {
-    return $map->get('apple', static fn (string|int $key): string => 'fruit'); // expects callable(int|string): (int|null)
+    return $map->get('apple', static fn (string|int $key): string => 'fruit'); // expects callable(int|string): (int|null) // InvalidArgument
 }
 
 function aValueMayBeNone(Map $map): int
 {
-    return $map->get('apple', static fn (): ?int => null); // should return int but returns int|null
+    return $map->get('apple', static fn (): ?int => null); // should return int but returns int|null // NullableReturnStatement
 }
 
 function oneAvailabilityIsForgotten(Set $set): string
 {
-    return match ($set->availability()) { // Match expression does not handle remaining value: KeySieve\Availability::Disabled
+    return match ($set->availability()) { // Match expression does not handle remaining value: KeySieve\Availability::Disabled // UnhandledMatchCondition
         Availability::Ready => 'answers',
         Availability::Missing, Availability::Expired, Availability::Bypassed, Availability::Incompatible => 'maybe',
     };
@@ -63,32 +63,32 @@ function oneAvailabilityIsForgotten(Set $set): string
 
 function nobodyWritesToASet(Set $set): void
 {
-    $set->name = 'other'; // Readonly property KeySieve\Set::$name is assigned outside
+    $set->name = 'other'; // Readonly property KeySieve\Set::$name is assigned outside // InaccessibleProperty
 }
 
 function infoMayBeNull(SeenSet $set): int
 {
-    return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null
+    return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null // PossiblyNullPropertyFetch
 }
 
 /** @param GuardedFinder<int, array{name: string}> $products */
 function aFinderFindsWhatItLoads(GuardedFinder $products): string
 {
-    return $products->find(42); // should return string but returns array<string, string>|null
+    return $products->find(42); // should return string but returns array<string, string>|null // InvalidReturnStatement
 }
 
 /** @param GuardedFinder<int, array{name: string}> $products */
 function aFinderIsAskedForItsKeys(GuardedFinder $products): void
 {
-    $products->find('42'); // expects int, string given
+    $products->find('42'); // expects int, string given // InvalidArgument
 }
 
 function aKeyIsHashedFromBytes(): Key
 {
-    return new Key(1.5); // expects int|string, float given
+    return new Key(1.5); // expects int|string, float given // Argument: Argument 1 of KeySieve\Key::__construct
 }
 
 function aSetIsNamedByAString(Key $set): bool
 {
-    return may_contain($set, 42); // expects string, KeySieve\Key given
+    return may_contain($set, 42); // expects string, KeySieve\Key given // InvalidArgument
 }

@@ -99,7 +99,7 @@ final readonly class Map implements \Serializable
             }
             $values[$key] = $value;
         }
-        return array_filter($values, is_int(...));
+        return array_filter($values, static fn (?int $value): bool => $value !== null);
     }
 
     /**

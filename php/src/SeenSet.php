@@ -44,7 +44,7 @@ final readonly class SeenSet implements SeenKeys, \Serializable
      */
     public function addManyIfNew(iterable $keys): array
     {
-        return array_map(fn (): bool => UnavailableSeen::isNew($this->name), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
+        return array_map(fn (string $_): bool => UnavailableSeen::isNew($this->name), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
     }
 
     /**

@@ -23,6 +23,6 @@ final class QueuedKeys
     /** @throws AddException if the store is still away */
     public function addTo(Adds $adds): void
     {
-        $adds->add($this->set, ...array_map(base64_decode(...), $this->base64));
+        $adds->add($this->set, ...array_map(static fn (string $key): string => (string) base64_decode($key), $this->base64));
     }
 }

@@ -70,7 +70,7 @@ final class RedisAdds implements Adds
             if (strlen($key) > self::KEY_BYTES) {
                 throw new \LengthException('a key has ' . strlen($key) . ' bytes, and loaders skip those with more than ' . self::KEY_BYTES);
             }
-            if (count($batch) === self::BATCH_KEYS || ($batch !== [] && $bytes + strlen($key) > self::BATCH_BYTES)) {
+            if ($batch !== [] && (count($batch) === self::BATCH_KEYS || $bytes + strlen($key) > self::BATCH_BYTES)) {
                 $batches[] = $batch;
                 [$batch, $bytes] = [[], 0];
             }

@@ -46,7 +46,10 @@ final class GuardedCache implements CacheInterface
         return $this->cache->set($key, $value, $ttl);
     }
 
-    /** @param iterable<mixed> $values */
+    /**
+     * @param iterable<mixed> $values
+     * @param null|int|\DateInterval $ttl
+     */
     public function setMultiple($values, $ttl = null): bool
     {
         return $this->cache->setMultiple($values, $ttl);

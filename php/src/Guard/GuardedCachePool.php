@@ -23,7 +23,10 @@ final class GuardedCachePool implements CacheItemPoolInterface
         return $this->keys->mayExist($key) ? $this->pool->getItem($key) : new AbsentItem($key);
     }
 
-    /** @return iterable<string, CacheItemInterface> */
+    /**
+     * @param string[] $keys
+     * @return iterable<string, CacheItemInterface>
+     */
     public function getItems(array $keys = []): iterable
     {
         $candidates = $this->keys->candidates(array_values($keys));

@@ -15,7 +15,7 @@ use KeySieve\Membership;
  *
  * A row that was inserted after the build is absent too, until its key is added (KeySieve\Adds\Adds).
  *
- * @template TKey of int|string
+ * @template TKey of array-key
  * @template T
  */
 final class GuardedFinder

@@ -23,6 +23,7 @@ final class AddKeysOfModels
     /** @var \WeakMap<Model, KeysBySet> what was added before the SQL of a model */
     private \WeakMap $added;
 
+    /** @psalm-suppress PropertyTypeCoercion (the map is empty) */
     public function __construct(private readonly Adds $adds)
     {
         $this->added = new \WeakMap();
@@ -54,7 +55,8 @@ final class AddKeysOfModels
         if (!$model instanceof InSets) {
             return;
         }
-        $keys = self::newKeys($model, str_starts_with($event, 'eloquent.updated'))->butNot($this->added[$model] ?? KeysBySet::none());
+        $added = $this->added[$model] ?? null;
+        $keys = self::newKeys($model, str_starts_with($event, 'eloquent.updated'))->butNot($added ?? KeysBySet::none());
         unset($this->added[$model]);
         $keys->addTo($this->adds);
         if (!$keys->isEmpty() && $model->getConnection()->transactionLevel() === 0) {

@@ -82,7 +82,11 @@ final class KeysieveServiceProvider extends ServiceProvider
         $this->callAfterResolving('validator', $this->addRules(...));
     }
 
-    /** With a set of its own, whatever key profile the application asks the set with. */
+    /**
+     * With a set of its own, whatever key profile the application asks the set with.
+     *
+     * @param class-string<DisposableDomains|BreachedPasswords> $list
+     */
     private function bindList(string $list, int|string|null $set, string $keyProfile): void
     {
         if ($set !== null) {

@@ -99,7 +99,7 @@ final class AttachedSet
             try {
                 $answers = self::answer($publication, $keys);
                 $this->answered += count($keys);
-                $this->maybe += array_sum($answers);
+                $this->maybe += (int) array_sum($answers);
                 return $answers;
             } catch (Failure $damage) {
                 $this->sayDamaged($damage, $publication, static fn () => self::answer($publication, $keys));
@@ -130,7 +130,7 @@ final class AttachedSet
             }
         }
         $this->countUnavailable(count($keys), $keyProfile, $contents);
-        return [array_map(static fn (): int => self::UNKNOWN, $keys), null];
+        return [array_fill_keys(array_keys($keys), self::UNKNOWN), null];
     }
 
     public function availability(?string $keyProfile, Contents $contents = Contents::Keys): Availability
@@ -262,7 +262,7 @@ final class AttachedSet
             $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()}{$this->hint()})" : "was $mismatch";
             throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
         }
-        return array_map(static fn (): bool => true, $keys);
+        return array_fill_keys(array_keys($keys), true);
     }
 
     /** Returns why the set, though it is Ready, is not what an object needs. */

@@ -197,7 +197,8 @@ final class File implements Bytes
     private static function whyNotOpened(string $path): ?string
     {
         try {
-            fclose(self::quietly('', static fn () => fopen($path, 'rb')));
+            $stream = self::quietly('', static fn () => fopen($path, 'rb'));
+            fclose($stream);
             return null;
         } catch (Failure $failure) {
             return substr($failure->getMessage(), strlen(': '));

@@ -23,7 +23,10 @@ final class KeyHasher
 
     public function hash(string $key): int
     {
-        /** @var array{1: int} $words */
+        /**
+         * @var array{1: int} $words
+         * @psalm-suppress InvalidArgument (it knows no option but the seed)
+         */
         $words = unpack('J', hash('xxh3', $key, true, $this->options));
         return $words[1];
     }

@@ -54,6 +54,7 @@ final class PointerRecord
                 throw Failure::data("$source: \"current\": \"$member\" is missing or not valid");
             }
         }
+        /** @var array{generation: int, build_id: string, push_id: string, bytes: int, as_of: int, adds_from: string} $current */
         if (preg_match('/\A[0-9a-f]{32}\z/', $current['push_id']) !== 1) {
             throw Failure::data("$source: \"current\": \"push_id\" is not 32 hexadecimal digits");
         }

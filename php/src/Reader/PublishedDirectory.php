@@ -43,7 +43,7 @@ final class PublishedDirectory implements Source
                 ? $this->followCurrent($control, $published, ControlPage::publicationOf($current), $looks) : [$published, false];
             $current = $control?->current() ?? 0; // it may have moved on meanwhile
             $isBypassed = $current < 0 || $current >= ControlPage::DAMAGED;
-            $bypassedBy = $isBypassed ? $control->bypassesInForce($current, $now) : 0;
+            $bypassedBy = $control !== null && $isBypassed ? $control->bypassesInForce($current, $now) : 0;
         } catch (Failure $failure) {
             [$current, $isBehind, $bypassedBy, $controlTrouble] = [null, false, 0, $failure];
         }
@@ -122,7 +122,7 @@ final class PublishedDirectory implements Source
      */
     private function followCurrent(?ControlPage $control, ?Published $published, int $wanted, bool $looks): array
     {
-        if ($control === null || ($published?->number === $wanted && $published->isOf($control))) {
+        if ($control === null || ($published !== null && $published->number === $wanted && $published->isOf($control))) {
             return [$published, false];
         }
         if ($wanted === 0) {

@@ -54,19 +54,21 @@ final class UnknownName
     /** Optimal string alignment, as core/worker/base/nearest_name.cpp; levenshtein() takes neighbours in the wrong order for two mistakes. */
     private static function mistakesBetween(string $a, string $b): int
     {
-        $distances = [range(0, strlen($b))];
+        $before = [];
+        $last = range(0, strlen($b));
         for ($i = 1; $i <= strlen($a); ++$i) {
-            $distances[$i] = [$i];
+            $row = [$i];
             for ($j = 1; $j <= strlen($b); ++$j) {
                 $wrong = $a[$i - 1] === $b[$j - 1] ? 0 : 1;
-                $fewest = min($distances[$i - 1][$j] + 1, $distances[$i][$j - 1] + 1, $distances[$i - 1][$j - 1] + $wrong);
+                $fewest = min($last[$j] + 1, $row[$j - 1] + 1, $last[$j - 1] + $wrong);
                 if ($i > 1 && $j > 1 && $a[$i - 1] === $b[$j - 2] && $a[$i - 2] === $b[$j - 1]) {
-                    $fewest = min($fewest, $distances[$i - 2][$j - 2] + 1);
+                    $fewest = min($fewest, $before[$j - 2] + 1);
                 }
-                $distances[$i][$j] = $fewest;
+                $row[] = $fewest;
             }
+            [$before, $last] = [$last, $row];
         }
-        return $distances[strlen($a)][strlen($b)];
+        return $last[strlen($b)];
     }
 
     private static function isFolder(string $path): bool

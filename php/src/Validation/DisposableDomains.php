@@ -50,7 +50,7 @@ final class DisposableDomains
         $domains = [];
         while ($domain !== null && str_contains($domain, '.')) {
             $domains[] = $domain;
-            $domain = explode('.', $domain, 2)[1];
+            $domain = substr((string) strstr($domain, '.'), 1);
         }
         return $domains;
     }
