@@ -20,7 +20,8 @@ foreach (explode(',', $_GET['sets'] ?? '') as $name) {
     $text = "$name: {$set->availability()->name}";
     $info = $set->info();
     if ($info !== null) {
-        $text .= ", publication $info->publication, generation $info->generation, keys of {$info->asOf->format(DATE_ATOM)}" . ($info->trouble === null ? '' : " ($info->trouble)");
+        $text .= ", publication $info->publication, generation $info->generation, keys of {$info->asOf->format(DATE_ATOM)}";
+        $text .= $info->trouble === null ? '' : " ($info->trouble)";
     }
     echo '<p>', htmlspecialchars($text), "</p>\n";
 }

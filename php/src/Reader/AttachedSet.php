@@ -151,7 +151,7 @@ final class AttachedSet
         try {
             return Info::of($publication, $this->trouble($keyProfile, $contents));
         } catch (Failure $damage) {
-            $this->sayDamaged($damage, $publication, static fn () => Info::of($publication, null));
+            $this->sayDamaged($damage, $publication, static fn (): Info => Info::of($publication, null));
             return null;
         }
     }

@@ -41,7 +41,8 @@ final class KeysieveExtension extends Extension
     {
         /**
          * @var array{sets: array<int|string, array{key_profile: int|string|null, argument: int|string|null}>, seen_sets: list<int|string>,
-         *     disposable_domains: int|string|null, breached_passwords: int|string|null, adds?: array{redis: string, prefix: string, queue: bool}} $config
+         *     disposable_domains: int|string|null, breached_passwords: int|string|null,
+         *     adds?: array{redis: string, prefix: string, queue: bool}} $config
          */
         $config = $this->processConfiguration(new Configuration(), $configs);
         $arguments = [];
