@@ -119,8 +119,9 @@ SetRefresher& Loader::follow(const SetConfig& set, WatchedStore& store) {
 // Counts, because to ask all sets after each would be a square of their number.
 template <typename Act>
 void Loader::act(SetRefresher& set, const Act& act) {
-  if (holds_back_ready(set.outcome())) --held_back_;
-  act();
+  const bool held_back = holds_back_ready(set.outcome());
+  act();  // meanwhile on_progress() may ask whether all are ready
+  if (held_back) --held_back_;
   if (holds_back_ready(set.outcome())) ++held_back_;
 }
 

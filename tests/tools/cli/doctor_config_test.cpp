@@ -47,7 +47,7 @@ TEST_F(DoctorOfConfiguration, ComparesTheSetsOfAPatternWithThoseThatArePublished
   configure(store(), "ta*");
   const Answer answer = ask_with_config();
   EXPECT_EQ(answer.codes(), Words{});
-  push(build("taps", numbered_lines(100)), store());
+  push(build("taps", numbered_lines(100), {"--like", store()}, "taps"), store());
   EXPECT_EQ(ask_with_config().fact("error", "store main", "not_published"),
             store() + ": 2 sets ta*, 1 not published here");
   load_once();
