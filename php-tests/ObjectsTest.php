@@ -67,6 +67,19 @@ final class ObjectsTest extends TestCase
         self::assertSame('[true,true,1]', $script->output, $script->errors);
     }
 
+    public function testAContainerThatWasCompiledElsewhereMayIncludeTheirFiles(): void
+    {
+        SharedMemory::put('objects', ['apple']);
+        $folder = dirname(__DIR__) . '/php/src';
+        $script = PhpScript::run(<<<PHP
+            foreach (glob("$folder/[A-Z]*.php") as \$file) {
+                include_once \$file;
+            }
+            echo json_encode((new Set('objects'))->candidates(['apple', 'stone']));
+            PHP);
+        self::assertSame('["apple"]', $script->output, $script->errors);
+    }
+
     #[DataProvider('objects')]
     public function testHasNoDynamicProperties(object $object): void
     {

@@ -1,6 +1,8 @@
 <?php
 
 // Loads keysieve's classes and functions where the extension is not there. Composer includes it; other code may do so itself.
+// Symfony's compiled containers include the files of classes even where the extension has these: hence each declares its class only
+// if it is missing.
 
 declare(strict_types=1);
 

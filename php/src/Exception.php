@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-/** Implemented by the exceptions of this package. Arguments of a wrong type throw PHP's own TypeError. */
-interface Exception extends \Throwable
-{
+if (!interface_exists(Exception::class, false)) { // see bootstrap.php
+    /** Implemented by the exceptions of this package. Arguments of a wrong type throw PHP's own TypeError. */
+    interface Exception extends \Throwable
+    {
+    }
 }

@@ -7,100 +7,102 @@ namespace KeySieve;
 use KeySieve\Reader\NotSerializable;
 use KeySieve\Reader\Publication;
 
-/** What is known of an attached set or map. All moments are in UTC. */
-final readonly class Info implements \Serializable
-{
-    use NotSerializable;
+if (!class_exists(Info::class, false)) { // see bootstrap.php
+    /** What is known of an attached set or map. All moments are in UTC. */
+    final readonly class Info implements \Serializable
+    {
+        use NotSerializable;
 
-    private function __construct(
-        /** Number of the snapshot in its store; 0: published from a file. */
-        public int $generation,
-        /** Number of the publication on this host; 0: not published. */
-        public int $publication,
-        /** Filter kind, `split_block_bloom` for example. */
-        public string $kind,
-        /** Distinct keys of the snapshot. */
-        public int $keyCount,
-        /** Keys that `build --known-absent` listed. They are absent for certain until they are added. 0: it was built without. */
-        public int $knownAbsentCount,
-        /** Bits of each value of a map, 1 to 32; 0: it is no map. */
-        public int $valueBits,
+        private function __construct(
+            /** Number of the snapshot in its store; 0: published from a file. */
+            public int $generation,
+            /** Number of the publication on this host; 0: not published. */
+            public int $publication,
+            /** Filter kind, `split_block_bloom` for example. */
+            public string $kind,
+            /** Distinct keys of the snapshot. */
+            public int $keyCount,
+            /** Keys that `build --known-absent` listed. They are absent for certain until they are added. 0: it was built without. */
+            public int $knownAbsentCount,
+            /** Bits of each value of a map, 1 to 32; 0: it is no map. */
+            public int $valueBits,
+            /**
+             * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
+             *
+             * @var list<string>
+             */
+            public array $members,
+            public int $shardCount,
+            /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
+            public int $shardBytes,
+            /** Size of the snapshot. */
+            public int $sizeBytes,
+            /** Of the whole snapshot, with header and tables. */
+            public float $bitsPerKey,
+            /** The rate that the build was asked for. */
+            public float $targetFalsePositiveRate,
+            /** Computed from the snapshot's bits. */
+            public float $estimatedFalsePositiveRate,
+            /** Share of bits set, in cuckoo of slots taken; null for kinds to which no keys can be added. */
+            public ?float $fillRatio,
+            /** What `build --key-profile` said; empty: nothing. */
+            public string $keyProfile,
+            /** When the keys began to be read from their source. */
+            public \DateTimeImmutable $asOf,
+            public \DateTimeImmutable $builtAt,
+            /** When it was published on this host; of a store or a file: when this process has found it. */
+            public \DateTimeImmutable $publishedAt,
+            /** When the loader last confirmed that the store has nothing newer; null: never. */
+            public ?\DateTimeImmutable $lastConfirmedAt,
+            /** From then on the set is Expired; null: never. */
+            public ?\DateTimeImmutable $validUntil,
+            /** Keys added since the snapshot was built. */
+            public int $addedKeys,
+            /** Why every answer is maybe, or why an older publication answers; null: neither. */
+            public ?string $trouble,
+        ) {
+        }
+
         /**
-         * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
-         *
-         * @var list<string>
+         * @internal
+         * @throws Reader\Failure
          */
-        public array $members,
-        public int $shardCount,
-        /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
-        public int $shardBytes,
-        /** Size of the snapshot. */
-        public int $sizeBytes,
-        /** Of the whole snapshot, with header and tables. */
-        public float $bitsPerKey,
-        /** The rate that the build was asked for. */
-        public float $targetFalsePositiveRate,
-        /** Computed from the snapshot's bits. */
-        public float $estimatedFalsePositiveRate,
-        /** Share of bits set, in cuckoo of slots taken; null for kinds to which no keys can be added. */
-        public ?float $fillRatio,
-        /** What `build --key-profile` said; empty: nothing. */
-        public string $keyProfile,
-        /** When the keys began to be read from their source. */
-        public \DateTimeImmutable $asOf,
-        public \DateTimeImmutable $builtAt,
-        /** When it was published on this host; of a store or a file: when this process has found it. */
-        public \DateTimeImmutable $publishedAt,
-        /** When the loader last confirmed that the store has nothing newer; null: never. */
-        public ?\DateTimeImmutable $lastConfirmedAt,
-        /** From then on the set is Expired; null: never. */
-        public ?\DateTimeImmutable $validUntil,
-        /** Keys added since the snapshot was built. */
-        public int $addedKeys,
-        /** Why every answer is maybe, or why an older publication answers; null: neither. */
-        public ?string $trouble,
-    ) {
-    }
+        public static function of(Publication $publication, ?string $trouble): self
+        {
+            $snapshot = $publication->snapshot();
+            $header = $snapshot->header;
+            $snapshot->checkEntries();
+            $facts = $publication->facts();
+            $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
+            $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
+            return new self(
+                $facts['generation'],
+                $facts['publication'],
+                $snapshot->kindName(),
+                $header->keyCount,
+                $header->knownAbsent,
+                $header->valueBits,
+                $snapshot->members(),
+                $header->shardCount,
+                $header->stride(),
+                $header->fileBytes,
+                $snapshot->bitsPerKey(),
+                $header->targetFpr,
+                $header->estimatedFpr,
+                $snapshot->fillRatio(),
+                $header->keyProfile,
+                $moment($header->asOf),
+                $moment($header->builtAt),
+                $moment($facts['publishedAt']),
+                $momentOrNull($facts['lastConfirmedAt']),
+                $momentOrNull($header->validUntil()),
+                $facts['addedKeys'],
+                $trouble,
+            );
+        }
 
-    /**
-     * @internal
-     * @throws Reader\Failure
-     */
-    public static function of(Publication $publication, ?string $trouble): self
-    {
-        $snapshot = $publication->snapshot();
-        $header = $snapshot->header;
-        $snapshot->checkEntries();
-        $facts = $publication->facts();
-        $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
-        $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
-        return new self(
-            $facts['generation'],
-            $facts['publication'],
-            $snapshot->kindName(),
-            $header->keyCount,
-            $header->knownAbsent,
-            $header->valueBits,
-            $snapshot->members(),
-            $header->shardCount,
-            $header->stride(),
-            $header->fileBytes,
-            $snapshot->bitsPerKey(),
-            $header->targetFpr,
-            $header->estimatedFpr,
-            $snapshot->fillRatio(),
-            $header->keyProfile,
-            $moment($header->asOf),
-            $moment($header->builtAt),
-            $moment($facts['publishedAt']),
-            $momentOrNull($facts['lastConfirmedAt']),
-            $momentOrNull($header->validUntil()),
-            $facts['addedKeys'],
-            $trouble,
-        );
-    }
-
-    private function __clone()
-    {
+        private function __clone()
+        {
+        }
     }
 }

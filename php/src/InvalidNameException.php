@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-/** The string cannot be the name of a set. */
-class InvalidNameException extends \ValueError implements Exception
-{
+if (!class_exists(InvalidNameException::class, false)) { // see bootstrap.php
+    /** The string cannot be the name of a set. */
+    class InvalidNameException extends \ValueError implements Exception
+    {
+    }
 }

@@ -9,167 +9,169 @@ use KeySieve\Reader\Contents;
 use KeySieve\Reader\Keys;
 use KeySieve\Reader\NotSerializable;
 
-/**
- * A map: a set whose keys each have a value, a number of 0 to 4,294,967,295. Read by PHP code where the extension is not loaded.
- *
- * CAUTION: a key that is not in the map gets null, or, with the probability of the map's FPR, SOME WRONG VALUE. Only the value of a key of
- * the map is always right. So use a value where a wrong one does no harm, or check it: a category, for example, by its
- * row, which lists its products. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys (`build --known-absent`) never
- * get one.
- *
- * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the build, or
- * looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is called, and its result
- * is the answer. Ask your database there, or return a default. What it throws passes through. Map itself never throws UnavailableException,
- * whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class: a closure, or `$this->method(...)`.
- *
- * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
- */
-final readonly class Map implements \Serializable
-{
-    use NotSerializable;
-
-    public string $name;
-    public ?string $keyProfile;
-
+if (!class_exists(Map::class, false)) { // see bootstrap.php
     /**
-     * The key profile is that of Set::__construct().
+     * A map: a set whose keys each have a value, a number of 0 to 4,294,967,295. Read by PHP code where the extension is not loaded.
      *
-     * @throws InvalidNameException as Set::__construct()
+     * CAUTION: a key that is not in the map gets null, or, with the probability of the map's FPR, SOME WRONG VALUE. Only the value of a key of
+     * the map is always right. So use a value where a wrong one does no harm, or check it: a category, for example, by its
+     * row, which lists its products. `build --fpr` makes wrong values rarer, down to one in a billion. Known-absent keys (`build --known-absent`) never
+     * get one.
+     *
+     * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the build, or
+     * looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is called, and its result
+     * is the answer. Ask your database there, or return a default. What it throws passes through. Map itself never throws UnavailableException,
+     * whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class: a closure, or `$this->method(...)`.
+     *
+     * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
      */
-    public function __construct(string $name, ?string $keyProfile = null)
+    final readonly class Map implements \Serializable
     {
-        $this->name = $name;
-        $this->keyProfile = $keyProfile;
-        AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
-    }
+        use NotSerializable;
 
-    /**
-     * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
-     * $ifUnknown gets the key: an int as an int, a Key as its bytes.
-     *
-     * @param string|int|Key $key
-     * @phpstan-param callable(string|int): ?int $ifUnknown
-     * @throws \TypeError if $ifUnknown returns anything else
-     */
-    public function get(mixed $key, callable $ifUnknown): ?int
-    {
-        $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        $value = $this->attached()->find([$bytes], $this->keyProfile, Contents::Values)[0][0];
-        if ($value !== AttachedSet::UNKNOWN) {
-            return $value;
+        public string $name;
+        public ?string $keyProfile;
+
+        /**
+         * The key profile is that of Set::__construct().
+         *
+         * @throws InvalidNameException as Set::__construct()
+         */
+        public function __construct(string $name, ?string $keyProfile = null)
+        {
+            $this->name = $name;
+            $this->keyProfile = $keyProfile;
+            AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
-        $value = self::call($ifUnknown, self::asGiven($key, $bytes));
-        return self::isValue($value) ? $value : throw self::wrong(__METHOD__, '?int', $value);
-    }
 
-    /**
-     * The values of those keys that have one, under the keys themselves, in their order: ['apple' => 3, 42 => 7]. As always in PHP, the
-     * array key of '42' is 42. All keys are answered by one generation. Wrong values are as rare as with get().
-     * $ifUnknown is called at most once. It gets a list of the unknown keys, each once and as an array key, and returns the values of
-     * those that have one, under their keys: what PDO::FETCH_KEY_PAIR gives. It may return other keys; they are ignored.
-     *
-     * @phpstan-param iterable<array-key, string|int|Key> $keys
-     * @phpstan-param callable(list<string|int>): array<?int> $ifUnknown
-     * @phpstan-return array<int>
-     * @throws \TypeError if $ifUnknown returns anything else
-     * @throws \ValueError as Membership::mayContainMany()
-     */
-    public function getMany(iterable $keys, callable $ifUnknown): array
-    {
-        $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
-        /** @var array<int|string, int> $values */
-        $values = [];
-        foreach ($this->attached()->find($keys, $this->keyProfile, Contents::Values)[0] as $index => $value) {
-            if ($value !== null) {
-                $values[$keys[$index]] = $value;
+        /**
+         * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
+         * $ifUnknown gets the key: an int as an int, a Key as its bytes.
+         *
+         * @param string|int|Key $key
+         * @phpstan-param callable(string|int): ?int $ifUnknown
+         * @throws \TypeError if $ifUnknown returns anything else
+         */
+        public function get(mixed $key, callable $ifUnknown): ?int
+        {
+            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
+            $value = $this->attached()->find([$bytes], $this->keyProfile, Contents::Values)[0][0];
+            if ($value !== AttachedSet::UNKNOWN) {
+                return $value;
             }
+            $value = self::call($ifUnknown, self::asGiven($key, $bytes));
+            return self::isValue($value) ? $value : throw self::wrong(__METHOD__, '?int', $value);
         }
-        $unknown = array_keys($values, AttachedSet::UNKNOWN, true);
-        if ($unknown === []) {
-            return $values;
-        }
-        $returned = self::call($ifUnknown, $unknown);
-        if (!is_array($returned)) {
-            throw self::wrong(__METHOD__, 'an array of ?int', $returned);
-        }
-        foreach ($unknown as $key) {
-            $value = $returned[$key] ?? null;
-            if (!self::isValue($value)) {
-                throw self::wrong(__METHOD__, 'an array of ?int', $value, ' for key ' . (is_int($key) ? $key : "\"$key\""));
+
+        /**
+         * The values of those keys that have one, under the keys themselves, in their order: ['apple' => 3, 42 => 7]. As always in PHP, the
+         * array key of '42' is 42. All keys are answered by one generation. Wrong values are as rare as with get().
+         * $ifUnknown is called at most once. It gets a list of the unknown keys, each once and as an array key, and returns the values of
+         * those that have one, under their keys: what PDO::FETCH_KEY_PAIR gives. It may return other keys; they are ignored.
+         *
+         * @phpstan-param iterable<array-key, string|int|Key> $keys
+         * @phpstan-param callable(list<string|int>): array<?int> $ifUnknown
+         * @phpstan-return array<int>
+         * @throws \TypeError if $ifUnknown returns anything else
+         * @throws \ValueError as Membership::mayContainMany()
+         */
+        public function getMany(iterable $keys, callable $ifUnknown): array
+        {
+            $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
+            /** @var array<int|string, int> $values */
+            $values = [];
+            foreach ($this->attached()->find($keys, $this->keyProfile, Contents::Values)[0] as $index => $value) {
+                if ($value !== null) {
+                    $values[$keys[$index]] = $value;
+                }
             }
-            $values[$key] = $value;
+            $unknown = array_keys($values, AttachedSet::UNKNOWN, true);
+            if ($unknown === []) {
+                return $values;
+            }
+            $returned = self::call($ifUnknown, $unknown);
+            if (!is_array($returned)) {
+                throw self::wrong(__METHOD__, 'an array of ?int', $returned);
+            }
+            foreach ($unknown as $key) {
+                $value = $returned[$key] ?? null;
+                if (!self::isValue($value)) {
+                    throw self::wrong(__METHOD__, 'an array of ?int', $value, ' for key ' . (is_int($key) ? $key : "\"$key\""));
+                }
+                $values[$key] = $value;
+            }
+            return array_filter($values, static fn (?int $value): bool => $value !== null);
         }
-        return array_filter($values, static fn (?int $value): bool => $value !== null);
-    }
 
-    /**
-     * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key of
-     * none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
-     *
-     * @param string|int|Key $key
-     * @phpstan-param callable(string|int): list<string> $ifUnknown
-     * @phpstan-return list<string>
-     * @throws \TypeError if $ifUnknown returns anything but an array of strings
-     */
-    public function setsOf(mixed $key, callable $ifUnknown): array
-    {
-        $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
-        if ($value !== AttachedSet::UNKNOWN) {
-            return $value === null || $map === null ? [] : $map->membersOf($value);
+        /**
+         * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key of
+         * none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
+         *
+         * @param string|int|Key $key
+         * @phpstan-param callable(string|int): list<string> $ifUnknown
+         * @phpstan-return list<string>
+         * @throws \TypeError if $ifUnknown returns anything but an array of strings
+         */
+        public function setsOf(mixed $key, callable $ifUnknown): array
+        {
+            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
+            [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
+            if ($value !== AttachedSet::UNKNOWN) {
+                return $value === null || $map === null ? [] : $map->membersOf($value);
+            }
+            $names = self::call($ifUnknown, self::asGiven($key, $bytes));
+            if (!is_array($names)) {
+                throw self::wrong(__METHOD__, 'an array of strings', $names);
+            }
+            foreach ($names as $name) {
+                is_string($name) || throw self::wrong(__METHOD__, 'an array of strings', $name, ' in it');
+            }
+            return array_values($names);
         }
-        $names = self::call($ifUnknown, self::asGiven($key, $bytes));
-        if (!is_array($names)) {
-            throw self::wrong(__METHOD__, 'an array of strings', $names);
+
+        /** Incompatible also if the set is no map. */
+        public function availability(): Availability
+        {
+            return $this->attached()->availability($this->keyProfile, Contents::Map);
         }
-        foreach ($names as $name) {
-            is_string($name) || throw self::wrong(__METHOD__, 'an array of strings', $name, ' in it');
+
+        /** As Set::info(). */
+        public function info(): ?Info
+        {
+            return $this->attached()->info($this->keyProfile, Contents::Map);
         }
-        return array_values($names);
-    }
 
-    /** Incompatible also if the set is no map. */
-    public function availability(): Availability
-    {
-        return $this->attached()->availability($this->keyProfile, Contents::Map);
-    }
+        /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */
+        private static function call(callable $ifUnknown, mixed $argument): mixed
+        {
+            return array_map($ifUnknown, [$argument])[0];
+        }
 
-    /** As Set::info(). */
-    public function info(): ?Info
-    {
-        return $this->attached()->info($this->keyProfile, Contents::Map);
-    }
+        /** An int, and what PHP makes one of, stays an int. */
+        private static function asGiven(mixed $key, string $bytes): string|int
+        {
+            return is_scalar($key) && !is_string($key) && $bytes === (string) (int) $bytes ? (int) $bytes : $bytes;
+        }
 
-    /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */
-    private static function call(callable $ifUnknown, mixed $argument): mixed
-    {
-        return array_map($ifUnknown, [$argument])[0];
-    }
+        /** @phpstan-assert-if-true ?int $value */
+        private static function isValue(mixed $value): bool
+        {
+            return $value === null || is_int($value);
+        }
 
-    /** An int, and what PHP makes one of, stays an int. */
-    private static function asGiven(mixed $key, string $bytes): string|int
-    {
-        return is_scalar($key) && !is_string($key) && $bytes === (string) (int) $bytes ? (int) $bytes : $bytes;
-    }
+        private static function wrong(string $method, string $expected, mixed $value, string $where = ''): \TypeError
+        {
+            return new \TypeError("$method(): Argument #2 (\$ifUnknown) must return $expected, " . get_debug_type($value) . " returned$where");
+        }
 
-    /** @phpstan-assert-if-true ?int $value */
-    private static function isValue(mixed $value): bool
-    {
-        return $value === null || is_int($value);
-    }
+        private function __clone()
+        {
+        }
 
-    private static function wrong(string $method, string $expected, mixed $value, string $where = ''): \TypeError
-    {
-        return new \TypeError("$method(): Argument #2 (\$ifUnknown) must return $expected, " . get_debug_type($value) . " returned$where");
-    }
-
-    private function __clone()
-    {
-    }
-
-    /** Not a property: see Set::attached(). */
-    private function attached(): AttachedSet
-    {
-        return AttachedSet::named($this->name, '');
+        /** Not a property: see Set::attached(). */
+        private function attached(): AttachedSet
+        {
+            return AttachedSet::named($this->name, '');
+        }
     }
 }

@@ -4,23 +4,25 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-/** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
-interface SeenKeys
-{
-    /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
-    public function addIfNew(string|int|Key $key): bool;
+if (!interface_exists(SeenKeys::class, false)) { // see bootstrap.php
+    /** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
+    interface SeenKeys
+    {
+        /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
+        public function addIfNew(string|int|Key $key): bool;
 
-    /**
-     * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
-     *
-     * @template TKey of array-key
-     * @phpstan-param iterable<TKey, string|int|Key> $keys
-     * @phpstan-return array<TKey, bool>
-     */
-    public function addManyIfNew(iterable $keys): array;
+        /**
+         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
+         *
+         * @template TKey of array-key
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         */
+        public function addManyIfNew(iterable $keys): array;
 
-    /** Adds nothing. False: the key is new. True: maybe it was seen. */
-    public function mayContain(string|int|Key $key): bool;
+        /** Adds nothing. False: the key is new. True: maybe it was seen. */
+        public function mayContain(string|int|Key $key): bool;
 
-    public function availability(): Availability;
+        public function availability(): Availability;
+    }
 }

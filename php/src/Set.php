@@ -8,94 +8,96 @@ use KeySieve\Reader\AttachedSet;
 use KeySieve\Reader\Keys;
 use KeySieve\Reader\NotSerializable;
 
-/** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
-final readonly class Set implements Membership, \Serializable
-{
-    use NotSerializable;
-
-    public string $name;
-    public ?string $keyProfile;
-    private ?bool $throws;
-
-    /**
-     * A key profile names how keys are normalised. If it is given and the set was built with another, the set is Incompatible for
-     * this object. While the set is unavailable, $throw = true throws UnavailableException, false answers maybe, and null does
-     * what keysieve.on_unavailable in php.ini says.
-     *
-     * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
-     */
-    public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null)
+if (!class_exists(Set::class, false)) { // see bootstrap.php
+    /** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
+    final readonly class Set implements Membership, \Serializable
     {
-        $this->name = $name;
-        $this->keyProfile = $keyProfile;
-        $this->throws = $throw;
-        AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
-    }
+        use NotSerializable;
 
-    /**
-     * @param string|int|Key $key
-     * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
-     */
-    public function mayContain(mixed $key): bool
-    {
-        $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        return $this->attached()->ask([$bytes], $this->keyProfile, $this->throws)[0];
-    }
+        public string $name;
+        public ?string $keyProfile;
+        private ?bool $throws;
 
-    /**
-     * @template TKey of array-key
-     * @phpstan-param iterable<TKey, string|int|Key> $keys
-     * @phpstan-return array<TKey, bool>
-     * @throws UnavailableException as mayContain()
-     */
-    public function mayContainMany(iterable $keys): array
-    {
-        return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throws);
-    }
-
-    /**
-     * @template TKey of array-key
-     * @template TValue of string|int|Key
-     * @phpstan-param iterable<TKey, TValue> $keys
-     * @phpstan-return array<TKey, TValue>
-     * @throws UnavailableException as mayContain()
-     */
-    public function candidates(iterable $keys): array
-    {
-        $keys = Keys::given($keys, __METHOD__);
-        $candidates = [];
-        foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
-            if ($mayBeThere) {
-                $candidates[$index] = $keys[$index];
-            }
+        /**
+         * A key profile names how keys are normalised. If it is given and the set was built with another, the set is Incompatible for
+         * this object. While the set is unavailable, $throw = true throws UnavailableException, false answers maybe, and null does
+         * what keysieve.on_unavailable in php.ini says.
+         *
+         * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
+         */
+        public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null)
+        {
+            $this->name = $name;
+            $this->keyProfile = $keyProfile;
+            $this->throws = $throw;
+            AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
-        return $candidates;
-    }
 
-    public function availability(): Availability
-    {
-        return $this->attached()->availability($this->keyProfile);
-    }
+        /**
+         * @param string|int|Key $key
+         * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
+         */
+        public function mayContain(mixed $key): bool
+        {
+            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
+            return $this->attached()->ask([$bytes], $this->keyProfile, $this->throws)[0];
+        }
 
-    /** Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every request. */
-    public function info(): ?Info
-    {
-        return $this->attached()->info($this->keyProfile);
-    }
+        /**
+         * @template TKey of array-key
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         * @throws UnavailableException as mayContain()
+         */
+        public function mayContainMany(iterable $keys): array
+        {
+            return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throws);
+        }
 
-    /** @internal What the extension shows. */
-    public function __debugInfo(): array
-    {
-        return ['name' => $this->name, 'keyProfile' => $this->keyProfile];
-    }
+        /**
+         * @template TKey of array-key
+         * @template TValue of string|int|Key
+         * @phpstan-param iterable<TKey, TValue> $keys
+         * @phpstan-return array<TKey, TValue>
+         * @throws UnavailableException as mayContain()
+         */
+        public function candidates(iterable $keys): array
+        {
+            $keys = Keys::given($keys, __METHOD__);
+            $candidates = [];
+            foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
+                if ($mayBeThere) {
+                    $candidates[$index] = $keys[$index];
+                }
+            }
+            return $candidates;
+        }
 
-    private function __clone()
-    {
-    }
+        public function availability(): Availability
+        {
+            return $this->attached()->availability($this->keyProfile);
+        }
 
-    /** Not a property: (array), var_export() and the like would show its bytes and their seed, which is private. */
-    private function attached(): AttachedSet
-    {
-        return AttachedSet::named($this->name, '');
+        /** Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every request. */
+        public function info(): ?Info
+        {
+            return $this->attached()->info($this->keyProfile);
+        }
+
+        /** @internal What the extension shows. */
+        public function __debugInfo(): array
+        {
+            return ['name' => $this->name, 'keyProfile' => $this->keyProfile];
+        }
+
+        private function __clone()
+        {
+        }
+
+        /** Not a property: (array), var_export() and the like would show its bytes and their seed, which is private. */
+        private function attached(): AttachedSet
+        {
+            return AttachedSet::named($this->name, '');
+        }
     }
 }
