@@ -34,6 +34,16 @@ std::uint64_t visible_bytes(const std::string& folder) {
   return bytes;
 }
 
+struct statfs file_system_of(const std::string& directory) {
+  struct statfs file_system {};
+  if (::statfs(directory.c_str(), &file_system) != 0) throw_read_error("directory " + directory, errno);
+  return file_system;
+}
+
+std::uint64_t used_bytes_of(const struct statfs& file_system) {
+  return (file_system.f_blocks - file_system.f_bfree) * static_cast<std::uint64_t>(file_system.f_bsize);
+}
+
 bool is_own_tmpfs(const std::string& directory, const struct statfs& file_system) {
   struct stat here {};
   struct stat above {};
@@ -106,15 +116,19 @@ std::string option_in(const std::string& options, std::string_view name) {
 }  // namespace
 
 MemoryUse memory_use(const std::string& directory) {
-  struct statfs file_system {};
-  if (::statfs(directory.c_str(), &file_system) != 0) throw_read_error("directory " + directory, errno);
+  const struct statfs file_system = file_system_of(directory);
   MemoryUse use{.visible_bytes = visible_bytes(directory), .pinned_bytes = std::nullopt};
   if (is_own_tmpfs(directory, file_system)) {
-    const std::uint64_t used =
-        (file_system.f_blocks - file_system.f_bfree) * static_cast<std::uint64_t>(file_system.f_bsize);
+    const std::uint64_t used = used_bytes_of(file_system);
     use.pinned_bytes = used > use.visible_bytes ? used - use.visible_bytes : 0;
   }
   return use;
+}
+
+std::optional<std::uint64_t> tmpfs_used_bytes(const std::string& directory) {
+  const struct statfs file_system = file_system_of(directory);
+  const bool counts = file_system.f_type == TMPFS_MAGIC && file_system.f_blocks != 0;  // not with size=0
+  return counts ? std::optional(used_bytes_of(file_system)) : std::nullopt;
 }
 
 std::optional<std::uint64_t> huge_page_bytes(Bytes mapping) {

@@ -21,6 +21,10 @@ struct MemoryUse {
 // Permission.
 MemoryUse memory_use(const std::string& directory);
 
+// At least what memory_use() finds, for one system call: all that the directory's tmpfs holds. Nothing if it
+// is on another file system, or on a tmpfs without a size. Throws MissingInput, Permission.
+std::optional<std::uint64_t> tmpfs_used_bytes(const std::string& directory);
+
 // Bytes of a mapped file that this process sees through huge pages; nothing if /proc cannot be read. Touches
 // all of it; a few milliseconds per 100 MB.
 std::optional<std::uint64_t> huge_page_bytes(Bytes mapping);

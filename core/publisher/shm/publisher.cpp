@@ -284,6 +284,9 @@ void Publisher::remove_leftovers() const {
 
 void Publisher::check_total_size(std::uint64_t new_bytes) const {
   if (settings_.max_total_bytes == 0) return;
+  // Usually enough, and does not look at each of thousands of sets for each that is published.
+  const auto most = tmpfs_used_bytes(settings_.directory);
+  if (most && *most + new_bytes <= settings_.max_total_bytes) return;
   const MemoryUse use = memory_use(settings_.directory);
   const std::uint64_t pinned = use.pinned_bytes.value_or(0);
   if (use.visible_bytes + pinned + new_bytes <= settings_.max_total_bytes) return;

@@ -30,6 +30,23 @@ TEST_F(MemoryUseTest, DoesNotGuessPinnedBytesOnASharedFileSystem) {
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, std::nullopt);
 }
 
+TEST_F(MemoryUseTest, KnowsAnUpperLimitOnATmpfs) {
+  MOUNT_TMPFS_OR_SKIP("16m");
+  publish("key");
+  const std::uint64_t most = tmpfs_used_bytes(directory_.path()).value();
+  EXPECT_GE(most, memory_use(directory_.path()).visible_bytes);
+  EXPECT_LE(most, 2 * memory_use(directory_.path()).visible_bytes);
+}
+
+TEST_F(MemoryUseTest, KnowsNoUpperLimitOnATmpfsWithoutASize) {
+  MOUNT_TMPFS_OR_SKIP("0");
+  publish("key");
+  EXPECT_EQ(tmpfs_used_bytes(directory_.path()), std::nullopt);
+  Publisher limited({.directory = directory_.path(), .max_total_bytes = 1}, "shop");
+  EXPECT_THAT([&] { limited.publish(snapshot_of("key", {.set_name = "shop"}).get(), 1); },
+              test::fails(ErrorKind::CannotCreate));
+}
+
 // Another user's set must not keep this one from being published.
 TEST_F(MemoryUseTest, SkipsFoldersItMayNotEnter) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";

@@ -34,7 +34,7 @@ void run(const std::string& url, int tenants, int keys, bool together) {
     SnapshotBuilder own = builder_of(fmt::format("shop-{}", tenant));
     for (int key = 0; key < keys; ++key) {
       if (together) {
-        all.add(fmt::format("{}{}article-{}", tenant, '\0', key));
+        all.add(fmt::format("{}/article-{}", tenant, key));
       } else {
         own.add(fmt::format("article-{}", key));
       }
