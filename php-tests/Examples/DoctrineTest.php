@@ -113,6 +113,33 @@ final class DoctrineTest extends TestCase
 
     /** @param array<string, string> $packages */
     #[DataProvider('applications')]
+    public function testAnotherListenerMayFlushInTheMiddleOfAFlush(array $packages, string $options): void
+    {
+        $output = $this->code($packages, $options, <<<'PHP'
+            $save($a = new Tag('a'), $b = new Tag('b'));
+            Auditor::$isOn = true;
+            [$a->name, $b->name] = ['a2', 'b2'];
+            $save();
+            echo $rows();
+            PHP);
+        self::assertSame('a2 b2', $output);
+        self::assertEqualsCanonicalizing(['a', 'b', 'a2', 'b2'], array_values(array_unique($this->added('tags'))));
+    }
+
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
+    public function testColumnsThatTheDatabaseGeneratesAreAdded(array $packages, string $options): void
+    {
+        $this->code($packages, $options, <<<'PHP'
+            $save($page = new Page('ONE'));
+            $page->title = 'TWO';
+            $save();
+            PHP);
+        self::assertSame(['one', 'two'], array_values(array_unique($this->added('pages'))));
+    }
+
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
     public function testARowThatTheDatabaseRefusesIsNotAdded(array $packages, string $options): void
     {
         $output = $this->code($packages, $options, <<<'PHP'
@@ -178,7 +205,7 @@ final class DoctrineTest extends TestCase
 
     /** @param array<string, string> $packages */
     #[DataProvider('applications')]
-    public function testAQueueThatIsNoneLeavesNoRow(array $packages, string $options): void
+    public function testAQueueThatKeepsNothingLeavesNoRow(array $packages, string $options): void
     {
         $this->redis->stop();
         $output = $this->code($packages, $options, '$save(new Tag("a"));echo "rows: ", $rows();', ['queue' => true]);
@@ -212,6 +239,6 @@ final class DoctrineTest extends TestCase
         foreach ($constants as $name => $value) {
             $given .= "const $name = " . var_export($value, true) . ";\n";
         }
-        return $this->examples->code("use App\Entity\{Kind, Size, Tag};\n{$given}require FOLDER . '/../php-tests/Support/doctrine.php';\n$code");
+        return $this->examples->code("use App\Entity\{Kind, Page, Size, Tag};\n{$given}require FOLDER . '/../php-tests/Support/doctrine.php';\n$code");
     }
 }

@@ -5,8 +5,9 @@
 
 declare(strict_types=1);
 
-use App\Entity\Tag;
+use App\Entity\Change;
 use Doctrine\Bundle\DoctrineBundle\DoctrineBundle;
+use Doctrine\ORM\Event\PostUpdateEventArgs;
 use Doctrine\ORM\Event\PreUpdateEventArgs;
 use Doctrine\ORM\Tools\SchemaTool;
 use KeySieve\Adds\QueuedKeys;
@@ -19,9 +20,9 @@ use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\HttpKernel\Kernel;
 
 require AUTOLOADER;
-require __DIR__ . '/entities/Kind.php';
-require __DIR__ . '/entities/Size.php';
-require __DIR__ . '/entities/Tag.php';
+foreach (['Change', 'Kind', 'Page', 'Size', 'Tag'] as $entity) {
+    require __DIR__ . "/entities/$entity.php";
+}
 error_reporting(E_ALL & ~E_USER_DEPRECATED); // Doctrine says what its next versions change
 
 /** Changes an entity after Doctrine has computed what is new. */
@@ -31,6 +32,20 @@ final class Exclaimer
     {
         if ($event->hasChangedField('name') && str_ends_with($event->getNewValue('name'), '?')) {
             $event->setNewValue('name', strtr($event->getNewValue('name'), '?', '!'));
+        }
+    }
+}
+
+/** Flushes in the middle of a flush, before AddKeysOfEntities hears of the update. */
+final class Auditor
+{
+    public static bool $isOn = false;
+
+    public function postUpdate(PostUpdateEventArgs $event): void
+    {
+        if (self::$isOn) {
+            $event->getObjectManager()->persist(new Change($event->getObject()::class));
+            $event->getObjectManager()->flush();
         }
     }
 }
@@ -70,6 +85,7 @@ final class App extends Kernel implements CompilerPassInterface
             $container->loadFromExtension('keysieve', ['adds' => ['redis' => '%env(STORE)%'] + SETTINGS]);
             $container->register('logger', NullLogger::class);
             $container->register(Exclaimer::class, Exclaimer::class)->addTag('doctrine.event_listener', ['event' => 'preUpdate']);
+            $container->register(Auditor::class, Auditor::class)->addTag('doctrine.event_listener', ['event' => 'postUpdate', 'priority' => 1]);
         });
     }
 
@@ -93,8 +109,8 @@ if (!is_file(TEMPORARY . '/app.sqlite')) {
     (new SchemaTool($db))->createSchema($db->getMetadataFactory()->getAllMetadata());
 }
 /** Flushes, and says what that throws. */
-$save = static function (Tag ...$tags) use ($db): void {
-    array_map($db->persist(...), $tags);
+$save = static function (object ...$entities) use ($db): void {
+    array_map($db->persist(...), $entities);
     try {
         $db->flush();
     } catch (Throwable $error) {

@@ -22,14 +22,17 @@ use KeySieve\Adds\KeysBySet;
  */
 final class AddKeysOfEntities
 {
-    /** @var array<InSets> what this flush inserts and was not added yet */
+    /** @var array<InSets> to be inserted, until one call has added the keys of all */
     private array $inserted = [];
-    /** @var array<InSets> what it updates */
+    /** @var array<int, InSets> to be updated, likewise; by object id */
     private array $updated = [];
+    /** @var \WeakMap<InSets, KeysBySet> the keys that entities had before their update. Another listener may flush meanwhile, so no flush resets it. */
+    private \WeakMap $before;
     private KeysBySet $added;
 
     public function __construct(private readonly Adds $adds)
     {
+        $this->before = new \WeakMap();
         $this->added = KeysBySet::none();
     }
 
@@ -39,6 +42,9 @@ final class AddKeysOfEntities
         $this->inserted = array_filter($unit->getScheduledEntityInsertions(), static fn (object $entity): bool => $entity instanceof InSets);
         $this->updated = array_filter($unit->getScheduledEntityUpdates(), static fn (object $entity): bool => $entity instanceof InSets);
         $this->added = KeysBySet::none();
+        foreach ($this->updated as $entity) {
+            $this->before[$entity] = self::keys($entity, $event->getObjectManager(), 0);
+        }
     }
 
     /** @param LifecycleEventArgs<EntityManagerInterface> $event */
@@ -55,7 +61,9 @@ final class AddKeysOfEntities
     {
         $entity = $event->getObject();
         if ($entity instanceof InSets) {
-            $this->add(self::newKeys($entity, $event->getObjectManager()), $event->getObjectManager());
+            $keys = $this->newKeys($entity, $event->getObjectManager());
+            unset($this->before[$entity], $this->updated[spl_object_id($entity)]);
+            $this->add($keys, $event->getObjectManager());
         }
     }
 
@@ -70,7 +78,7 @@ final class AddKeysOfEntities
             $keys = $keys->and(KeysBySet::of($entity));
         }
         foreach ($this->updated as $entity) {
-            $keys = $keys->and(self::newKeys($entity, $entities));
+            $keys = $keys->and($this->newKeys($entity, $entities));
         }
         $this->inserted = $this->updated = [];
         $keys = $keys->butNot($this->added);
@@ -78,18 +86,26 @@ final class AddKeysOfEntities
         $this->added = $this->added->and($keys);
     }
 
-    private static function newKeys(InSets $entity, EntityManagerInterface $entities): KeysBySet
+    private function newKeys(InSets $entity, EntityManagerInterface $entities): KeysBySet
+    {
+        $keys = self::keys($entity, $entities, 1);
+        if ($entities->getClassMetadata($entity::class)->requiresFetchAfterChange) { // what the database generates is in no change set
+            $keys = $keys->and(KeysBySet::of($entity));
+        }
+        return $keys->butNot($this->before[$entity] ?? KeysBySet::none());
+    }
+
+    /** @param 0|1 $side of the changes: what was read, or what is written, which a listener of preUpdate may have changed, and not the entity */
+    private static function keys(InSets $entity, EntityManagerInterface $entities, int $side): KeysBySet
     {
         $class = $entities->getClassMetadata($entity::class);
         $changes = $entities->getUnitOfWork()->getEntityChangeSet($entity);
-        $before = $class->newInstance();
-        $after = $class->newInstance(); // as it is written: a listener of preUpdate may have changed that, and not the entity
-        assert($before instanceof InSets && $after instanceof InSets);
+        $row = $class->newInstance();
+        assert($row instanceof InSets);
         foreach ([...$class->getFieldNames(), ...$class->getAssociationNames()] as $field) {
-            $value = $class->getFieldValue($entity, $field);
-            $class->setFieldValue($before, $field, array_key_exists($field, $changes) ? $changes[$field][0] : $value);
-            $class->setFieldValue($after, $field, array_key_exists($field, $changes) ? $changes[$field][1] : $value);
+            $value = array_key_exists($field, $changes) ? $changes[$field][$side] : $class->getFieldValue($entity, $field);
+            $class->setFieldValue($row, $field, $value);
         }
-        return KeysBySet::of($after)->butNot(KeysBySet::of($before));
+        return KeysBySet::of($row);
     }
 }
