@@ -60,7 +60,7 @@ final class EloquentTest extends TestCase
     public function testAnUpdateAddsOnlyKeysThatAreNew(string $framework): void
     {
         $this->code($framework, <<<'PHP'
-            $a = Tag::create(['name' => 'A']);
+            $a = Tag::create(['name' => 'A'])->refresh();
             $b = Tag::create(['name' => 'b', 'published' => false]);
             $a->update(['views' => 1]);
             $a->increment('views');
@@ -76,14 +76,85 @@ final class EloquentTest extends TestCase
     }
 
     #[DataProvider('laravel')]
-    public function testARowThatTheDatabaseRefusesInATransactionIsNotAdded(string $framework): void
+    public function testKeysAreThoseOfTheRowAsItIsInTheDatabase(string $framework): void
+    {
+        $this->code($framework, <<<'PHP'
+            DB::table('tags')->insert([['name' => 'a', 'published' => false], ['name' => 'b', 'published' => false]]);
+            Tag::select('id', 'published')->first()->update(['published' => true]);
+            $stale = Tag::firstWhere('name', 'b');
+            Tag::firstWhere('name', 'b')->update(['name' => 'B2']);
+            $stale->update(['published' => true]);
+            $stale->increment('views', 1, ['name' => 'b3']);
+            $stale->id = 7;
+            $stale->updateQuietly(['name' => 'b4']);
+            PHP);
+        self::assertSame(['a', 'b2', 'b3', 'b4'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testARestoredRowIsAddedAgain(string $framework): void
+    {
+        $this->code($framework, <<<'PHP'
+            SoftTag::create(['name' => 'a'])->delete();
+            exec('redis-cli -s "$EXAMPLES_REDIS" DEL keysieve:tags:adds'); // as after a build that leaves it out
+            SoftTag::withTrashed()->first()->restore();
+            PHP);
+        self::assertSame(['a'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testListenersPreventNothing(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            Tag::creating(static fn (Tag $tag): string => $tag->name = "$tag->name!");
+            Tag::created(static fn (): bool => false);
+            Tag::updating(static fn (Tag $tag): string => $tag->name = "$tag->name?");
+            Tag::updated(static fn (): bool => false);
+            Tag::create(['name' => 'a'])->update(['views' => 1]);
+            DB::transaction(static fn () => Tag::create(['name' => 'b']));
+            SoftTag::created(static function (SoftTag $tag): void {
+                $tag->views = 1;
+                $tag->save();
+            });
+            SoftTag::create(['name' => 'c']);
+            Tag::withoutEvents(static fn () => Tag::create(['name' => 'd']));
+            echo $rows();
+            PHP);
+        self::assertSame('a!? b! c d', $output);
+        self::assertSame(['a!', 'a!?', 'b!', 'c', 'd'], array_values(array_unique($this->added('tags'))));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAModelIsInSetsAndAddsKeysOrNeither(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            $try(static fn () => new class extends Illuminate\Database\Eloquent\Model implements KeySieve\Adds\InSets {
+                public function keysInSets(): array
+                {
+                    return [];
+                }
+            });
+            $try(static fn () => new class extends Illuminate\Database\Eloquent\Model {
+                use KeySieve\Laravel\AddsKeys;
+            });
+            PHP);
+        self::assertSame(2, substr_count($output, "must implement InSets and use AddsKeys: one alone adds no keys\n"), $output);
+    }
+
+    #[DataProvider('laravel')]
+    public function testARowThatTheDatabaseRefusesIsNotAdded(string $framework): void
     {
         $output = $this->code($framework, <<<'PHP'
             Tag::create(['name' => 'a']);
-            $try(static fn () => DB::transaction(static fn () => Tag::create(['name' => 'a'])));
+            $again = new Tag(['name' => 'a']);
+            $try(static fn () => $again->save());
             echo $rows();
+            Tag::destroy(1);
+            exec('redis-cli -s "$EXAMPLES_REDIS" RENAME keysieve:tags:adds first');
+            $again->save();
             PHP);
         self::assertMatchesRegularExpression('/^Illuminate.*UNIQUE.*\na$/s', $output);
+        self::assertStringEndsWith("\nkey\na", $this->redis->command('XRANGE', 'first', '-', '+'));
         self::assertSame(['a'], $this->added('tags'));
     }
 
@@ -101,17 +172,6 @@ final class EloquentTest extends TestCase
         self::assertSame(['a', 'b'], $this->added('tags'));
     }
 
-    #[DataProvider('laravel')]
-    public function testAnIdNeedsATransaction(string $framework): void
-    {
-        $output = $this->code($framework, <<<'PHP'
-            DB::transaction(static fn () => Product::create(['name' => 'Cat food']));
-            $try(static fn () => Product::create(['name' => 'Calendar']));
-            PHP);
-        self::assertSame("LogicException: Product: keys were known only after the row was there: save it in a transaction\n", $output);
-        self::assertSame(['1', '2'], $this->added('products'), 'the row is there, so its key must be');
-    }
-
     /** @return iterable<string, array{string, string}> */
     public static function writes(): iterable
     {
@@ -127,6 +187,22 @@ final class EloquentTest extends TestCase
         $this->redis->stop();
         $output = $this->code($framework, "\$try(static fn () => $write); echo 'rows: ', \$rows();");
         self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: keysieve:tags:adds: .*\nrows: $/s', $output);
+    }
+
+    #[DataProvider('laravel')]
+    public function testAFailedSaveCanBeRepeated(string $framework): void
+    {
+        $this->redis->command('SET', 'keysieve:products:adds', 'is no log');
+        $output = $this->code($framework, <<<'PHP'
+            $product = new Product(['name' => 'Cat food']);
+            DB::transaction(static fn () => $try(static fn () => $product->save()));
+            echo DB::table('products')->count(), json_encode([$product->exists, $product->id]);
+            exec('redis-cli -s "$EXAMPLES_REDIS" DEL keysieve:products:adds');
+            $product->save();
+            echo DB::table('products')->count();
+            PHP);
+        self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: .*\n0\[false,null\]1$/s', $output);
+        self::assertSame(['1'], $this->added('products'));
     }
 
     #[DataProvider('writes')]
@@ -154,7 +230,7 @@ final class EloquentTest extends TestCase
     }
 
     #[DataProvider('laravel')]
-    public function testAQueueThatIsNoneLeavesNoRow(string $framework): void
+    public function testAQueueThatKeepsNothingLeavesNoRow(string $framework): void
     {
         $this->redis->stop();
         $output = $this->code($framework, '$try(static fn () => Tag::create(["name" => "a"])); echo "rows: ", $rows();', ['queue' => 'sync']);

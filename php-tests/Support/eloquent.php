@@ -8,6 +8,7 @@ declare(strict_types=1);
 use Illuminate\Bus\BusServiceProvider;
 use Illuminate\Database\DatabaseServiceProvider;
 use Illuminate\Database\Eloquent\Model;
+use Illuminate\Database\Eloquent\SoftDeletes;
 use Illuminate\Database\Schema\Blueprint;
 use Illuminate\Foundation\Application;
 use Illuminate\Foundation\Bootstrap;
@@ -16,22 +17,34 @@ use Illuminate\Redis\RedisServiceProvider;
 use Illuminate\Support\Facades\DB;
 use Illuminate\Support\Facades\Schema;
 use KeySieve\Adds\InSets;
+use KeySieve\Laravel\AddsKeys;
 use KeySieve\Laravel\KeysieveServiceProvider;
 
 require AUTOLOADER;
 
 class Tag extends Model implements InSets
 {
+    use AddsKeys;
+
     protected $guarded = [];
 
     public function keysInSets(): array
     {
-        return ['tags' => ($this->published ?? true) ? mb_strtolower($this->name) : null];
+        return ['tags' => $this->published ? mb_strtolower($this->name) : null];
     }
+}
+
+class SoftTag extends Tag
+{
+    use SoftDeletes;
+
+    protected $table = 'tags';
 }
 
 class Product extends Model implements InSets
 {
+    use AddsKeys;
+
     protected $guarded = [];
 
     public function keysInSets(): array
@@ -79,6 +92,7 @@ Schema::create('tags', static function (Blueprint $table): void {
     $table->boolean('published')->default(true);
     $table->integer('views')->default(0);
     $table->timestamps();
+    $table->softDeletes();
 });
 Schema::create('products', static function (Blueprint $table): void {
     $table->id();

@@ -8,10 +8,12 @@ use Illuminate\Contracts\Bus\Dispatcher as Jobs;
 use Illuminate\Contracts\Config\Repository;
 use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
+use Illuminate\Database\Eloquent\Model;
 use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Redis\RedisManager;
 use Illuminate\Support\ServiceProvider;
 use KeySieve\Adds\Adds;
+use KeySieve\Adds\InSets;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\QueuedKeys;
 use KeySieve\Adds\RedisAdds;
@@ -71,14 +73,11 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function boot(): void
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
+        $events = $this->app->make(Dispatcher::class);
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
-            $this->app->make(Dispatcher::class)->listen($begin, static fn () => begin_request());
+            $events->listen($begin, static fn () => begin_request());
         }
-        if ($this->app->bound(AddKeysOfModels::class)) {
-            $events = $this->app->make(Dispatcher::class);
-            $events->listen(['eloquent.creating: *', 'eloquent.updating: *'], [AddKeysOfModels::class, 'beforeSql']);
-            $events->listen(['eloquent.created: *', 'eloquent.updated: *'], [AddKeysOfModels::class, 'afterSql']);
-        }
+        $events->listen('eloquent.booted: *', self::checkModel(...));
         $this->callAfterResolving('validator', $this->addRules(...));
     }
 
@@ -107,7 +106,15 @@ final class KeysieveServiceProvider extends ServiceProvider
         };
         $this->app->singleton(Adds::class, fn (): Adds => $queue === null
             ? $this->app->make(RedisAdds::class) : new QueuedAdds($this->app->make(RedisAdds::class), $enqueue));
-        $this->app->singleton(AddKeysOfModels::class);
+    }
+
+    /** @param array{Model} $models the first of its class in this process */
+    private static function checkModel(string $event, array $models): void
+    {
+        [$model] = $models;
+        if ($model instanceof InSets !== in_array(AddsKeys::class, class_uses_recursive($model), true)) {
+            throw new \LogicException($model::class . ' must implement InSets and use AddsKeys: one alone adds no keys');
+        }
     }
 
     private function addRules(Factory $rules): void
