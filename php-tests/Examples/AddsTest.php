@@ -5,9 +5,12 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Framework;
+use KeySieve\Tests\Support\RedisCluster;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** RedisAdds with phpredis, and a queue. UserNamesTest has a loader too; DoctrineTest and EloquentTest have Predis, listeners and queues. */
 final class AddsTest extends TestCase
@@ -45,7 +48,7 @@ final class AddsTest extends TestCase
         self::assertSame('true2504last', $output);
     }
 
-    public function testNothingIsAddedOfWhatHoldsAKeyThatLoadersSkip(): void
+    public function testAKeyLongerThan1MiBRejectsTheWholeCall(): void
     {
         $output = $this->code(<<<'PHP'
             $long = str_repeat('x', 1 << 20);
@@ -81,7 +84,7 @@ final class AddsTest extends TestCase
     }
 
     #[DataProvider('troubles')]
-    public function testWhatMayNotBeAddedIsAnException(string $prepare, string $reason): void
+    public function testAnAddThatMayHaveFailedThrows(string $prepare, string $reason): void
     {
         $output = $this->code('$connect = static fn (): Redis => $redis;' . $prepare . <<<'PHP'
             try {
@@ -98,13 +101,19 @@ final class AddsTest extends TestCase
     public function testAReplyThatComesTooLateIsTakenForNoOther(): void
     {
         $output = $this->code($this->pid() . <<<'PHP'
-            $adds = new RedisAdds(static fn (): Redis => connect(0.5));
+            $seconds = 60;
+            $adds = new RedisAdds(static function () use (&$seconds, &$open): Redis {
+                return $open = connect($seconds);
+            });
             $adds->add('tags', 'a');
             posix_kill(PID, SIGSTOP);
+            $seconds = 0.5;
+            $open->setOption(Redis::OPT_READ_TIMEOUT, $seconds);
             try {
                 $adds->add('tags', 'b', 'c');
             } catch (KeySieve\Adds\AddException) {
                 posix_kill(PID, SIGCONT);
+                $seconds = 60;
                 $adds->add('users', 'd');
                 $adds->add('users', 'e');
                 echo json_encode(array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key'));
@@ -126,23 +135,53 @@ final class AddsTest extends TestCase
         self::assertSame('ab', $output); // b may be there twice, if only its reply was lost
     }
 
-    public function testACluster(): void
+    public function testAClusterWhateverThePrefix(): void
     {
-        $cluster = new RedisServer(cluster: true);
-        $output = $this->code("const PORT = {$cluster->port};" . <<<'PHP'
-            $cluster = new RedisCluster(null, ['127.0.0.1:' . PORT], 60, 60);
-            $cluster->setOption(Redis::OPT_PREFIX, 'site:');
-            (new RedisAdds(static fn () => $cluster))->add('tags', '猫', '犬');
-            $cluster->rawCommand('keysieve:wrong:adds', 'SET', 'keysieve:wrong:adds', 'x');
+        $this->addToCluster(<<<'PHP'
+            function cluster(): RedisCluster
+            {
+                $cluster = new RedisCluster(null, ['127.0.0.1:' . PORT], 60, 60);
+                $cluster->setOption(Redis::OPT_PREFIX, 'site:');
+                return $cluster;
+            }
+            PHP);
+    }
+
+    #[Group('frameworks')]
+    public function testAClusterByPredis(): void
+    {
+        $autoloader = var_export(Framework::project('predis', ['predis/predis' => '*']) . '/vendor/autoload.php', true);
+        $this->addToCluster("require $autoloader;" . <<<'PHP'
+            function cluster(): Predis\Client
+            {
+                return new Predis\Client(['tcp://127.0.0.1:' . PORT], ['cluster' => 'redis', 'prefix' => 'site:']);
+            }
+            PHP);
+    }
+
+    /** @param string $connect defines cluster() */
+    private function addToCluster(string $connect): void
+    {
+        $cluster = new RedisCluster();
+        [$first, $second] = $cluster->nodes;
+        $cluster->command('SET', 'keysieve:wrong:adds', 'x');
+        $output = $this->code("const PORT = {$first->port};$connect" . <<<'PHP'
+            foreach (['tags', 'users', 'shop', 'x1', 'x2'] as $set) {
+                (new RedisAdds(cluster(...)))->add($set, $set, '猫');
+            }
             try {
-                (new RedisAdds(static fn () => $cluster))->add('wrong', '猫');
+                (new RedisAdds(cluster(...)))->add('wrong', '猫');
             } catch (KeySieve\Adds\AddException $error) {
                 echo $error->getMessage(), "\n";
             }
             PHP);
         self::assertStringStartsWith('keysieve:wrong:adds: WRONGTYPE', $output);
-        preg_match_all('/^key\n(.*)$/m', $cluster->command('XRANGE', 'keysieve:tags:adds', '-', '+'), $added);
-        self::assertSame(['猫', '犬'], $added[1]);
+        foreach (['tags', 'users', 'shop', 'x1', 'x2'] as $set) {
+            preg_match_all('/^key\n(.*)$/m', $cluster->command('XRANGE', "keysieve:$set:adds", '-', '+'), $added);
+            self::assertSame([$set, '猫'], $added[1]);
+        }
+        self::assertGreaterThan(1, $first->command('DBSIZE'));
+        self::assertGreaterThan(1, $second->command('DBSIZE'));
     }
 
     public function testAQueueTakesWhatTheStoreDoesNot(): void

@@ -125,7 +125,7 @@ final class UserNamesTest extends TestCase
                 exit(1);
             } catch (KeySieve\Adds\AddException) {
             }
-            PHP);
+            PHP, 0.5);
         $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
     }
@@ -145,9 +145,9 @@ final class UserNamesTest extends TestCase
     }
 
     /** Runs code that has a $db, $adds and $names. */
-    private function code(string $code): string
+    private function code(string $code, float $seconds = 60): string
     {
-        return $this->examples->code(<<<'PHP'
+        return $this->examples->code("const SECONDS = $seconds;" . <<<'PHP'
             require FOLDER . '/../php/bootstrap.php';
             require FOLDER . '/Database.php';
             foreach (['NameState', 'UserNameKey', 'UserNames'] as $class) {
@@ -156,7 +156,7 @@ final class UserNamesTest extends TestCase
             $db = new App\Database();
             $adds = new KeySieve\Adds\RedisAdds(static function (): Redis {
                 $redis = new Redis();
-                $redis->connect(getenv('EXAMPLES_REDIS'), 0, 0.5, null, 0, 0.5);
+                $redis->connect(getenv('EXAMPLES_REDIS'), 0, SECONDS, null, 0, SECONDS);
                 return $redis;
             });
             $names = new App\UserNames(new KeySieve\Set('users'), $db);

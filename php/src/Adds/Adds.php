@@ -8,7 +8,7 @@ namespace KeySieve\Adds;
 interface Adds
 {
     /**
-     * One call for many keys costs one exchange with the store per 1,000 keys. An int counts as its decimal string.
+     * One call for many keys costs one exchange with the store per 1,000 keys, in a cluster one per key. An int counts as its decimal string.
      *
      * @param string|int ...$keys as lookups ask for them, at most 1 MiB each
      * @throws AddException if the store may not have them: do not commit

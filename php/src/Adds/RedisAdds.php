@@ -7,6 +7,7 @@ namespace KeySieve\Adds;
 use KeySieve\Reader\SetName;
 use Predis\ClientInterface;
 use Predis\Command\RawCommand;
+use Predis\Connection\NodeConnectionInterface;
 use Predis\Pipeline\Pipeline;
 use Predis\Response\ErrorInterface;
 
@@ -87,7 +88,7 @@ final class RedisAdds implements Adds
     private function append(string $log, array $keys): void
     {
         try {
-            $this->connection ??= ($this->connect)();
+            $this->connection ??= $this->connected();
             $refusal = $this->connection instanceof ClientInterface
                 ? self::sendByPredis($this->connection, $log, $keys) : self::sendByPhpredis($this->connection, $log, $keys);
         } catch (\Exception $error) {
@@ -105,11 +106,10 @@ final class RedisAdds implements Adds
      */
     private static function sendByPredis(ClientInterface $redis, string $log, array $keys): ?string
     {
-        $replies = $redis->pipeline(static function (Pipeline $pipeline) use ($log, $keys): void {
-            foreach ($keys as $key) {
-                $pipeline->executeCommand(RawCommand::create('XADD', $log, '*', 'key', $key));
-            }
-        });
+        $commands = array_map(static fn (string $key): RawCommand => RawCommand::create('XADD', $log, '*', 'key', $key), $keys);
+        $replies = $redis->getConnection() instanceof NodeConnectionInterface
+            ? $redis->pipeline(static fn (Pipeline $pipeline): array => array_map($pipeline->executeCommand(...), $commands))
+            : array_map($redis->executeCommand(...), $commands); // pipelines do not follow a cluster's redirections
         foreach (is_array($replies) ? $replies : [$replies] as $reply) {
             if (!is_string($reply)) { // an error, if the client was told not to throw
                 return $reply instanceof ErrorInterface ? $reply->getMessage() : 'no reply';
@@ -139,6 +139,15 @@ final class RedisAdds implements Adds
         }
         $ids = is_array($replies) ? array_filter($replies, is_string(...)) : [];
         return count($ids) === count($keys) ? null : $redis->getLastError() ?? 'no reply';
+    }
+
+    private function connected(): \Redis|\RedisCluster|ClientInterface
+    {
+        $connection = ($this->connect)();
+        if ($connection instanceof \RedisCluster) {
+            $connection->setOption(\Redis::OPT_PREFIX, ''); // rawCommand() would choose the node by it
+        }
+        return $connection;
     }
 
     /** Also if it is persistent: another request must not read the replies that are on their way. */
