@@ -117,7 +117,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
             [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
             if ($value !== AttachedSet::UNKNOWN) {
-                return $value === null || $map === null ? [] : $map->membersOf($value);
+                return $value === null ? [] : ($map ?? throw new \LogicException('a value of no map'))->membersOf($value);
             }
             $names = self::call($ifUnknown, self::asGiven($key, $bytes));
             if (!is_array($names)) {

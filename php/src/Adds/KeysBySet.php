@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace KeySieve\Adds;
 
-/** The keys of rows, for the listeners. */
+/** The keys of rows. */
 final class KeysBySet
 {
+    /** @var array<array-key, non-empty-array<array-key, true>> */
+    private readonly array $keys;
+
     /** @param array<array-key, array<array-key, true>> $keys */
-    private function __construct(private readonly array $keys)
+    private function __construct(array $keys)
     {
+        $this->keys = array_filter($keys);
     }
 
     public static function none(): self
@@ -43,18 +47,18 @@ final class KeysBySet
         foreach ($this->keys as $set => $keys) {
             $bySet[$set] = array_diff_key($keys, $other->keys[$set] ?? []);
         }
-        return new self(array_filter($bySet));
+        return new self($bySet);
     }
 
     public function isEmpty(): bool
     {
-        return array_filter($this->keys) === [];
+        return $this->keys === [];
     }
 
     /** @throws AddException */
     public function addTo(Adds $adds): void
     {
-        foreach (array_filter($this->keys) as $set => $keys) {
+        foreach ($this->keys as $set => $keys) {
             $adds->add((string) $set, ...array_keys($keys));
         }
     }
