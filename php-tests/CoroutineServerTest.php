@@ -7,8 +7,8 @@ namespace KeySieve\Tests;
 use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Folder;
+use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\PhpScript;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\Group;
@@ -65,7 +65,8 @@ final class CoroutineServerTest extends TestCase
     {
         $this->folder = new Folder('server');
         $script = __DIR__ . '/Support/coroutine_server.php';
-        $command = [...PhpScript::interpreter(), $script, self::amp(), $this->address()];
+        $autoloader = Framework::project('amp', ['amphp/socket' => '2.*']) . '/vendor/autoload.php';
+        $command = [...PhpScript::interpreter(), $script, $autoloader, $this->address()];
         $this->server = new Background($this->folder, $command, $environment);
         $this->server->awaitListening($this->address());
     }
@@ -91,20 +92,5 @@ final class CoroutineServerTest extends TestCase
     {
         array_map(static fn (mixed $connection): mixed => fwrite($connection, "$keys\n"), $connections);
         return array_map(static fn (mixed $connection): string => rtrim((string) fgets($connection)), $connections);
-    }
-
-    /** @return string the autoloader */
-    private static function amp(): string
-    {
-        $folder = dirname(__DIR__) . '/build/frameworks/amp';
-        is_dir($folder) || @mkdir($folder, 0755, true);
-        $lock = fopen("$folder/lock", 'c');
-        flock($lock, LOCK_EX); // suites run at the same time
-        if (!is_file("$folder/installed")) {
-            file_put_contents("$folder/composer.json", '{"require": {"amphp/socket": "2.*"}}');
-            Program::succeed(['composer', 'update', "--working-dir=$folder", '--no-interaction', '--no-plugins', '--no-progress']);
-            touch("$folder/installed");
-        }
-        return "$folder/vendor/autoload.php";
     }
 }
