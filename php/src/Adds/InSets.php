@@ -5,14 +5,17 @@ declare(strict_types=1);
 namespace KeySieve\Adds;
 
 /**
- * An entity of Doctrine or a model of Eloquent whose keys are in sets. They are added before its row is committed: when it is inserted,
- * and when an update gives it other keys.
+ * An entity of Doctrine whose keys are in sets, or a model of Eloquent, which also uses KeySieve\Laravel\AddsKeys. The keys are added
+ * before the row is committed: when it is inserted, and when an update gives it other keys.
+ *
+ * An update is compared with the row as you read it. If another process may change the row between your read and your write, lock it
+ * (lockForUpdate() in Eloquent) or use Doctrine's #[Version]; otherwise keys that are made of several columns may be missing.
  */
 interface InSets
 {
     /**
-     * What a build would list for this row, as lookups ask for it; null or nothing for a row that it would leave out. Only from columns of
-     * this row: changes of other rows are not noticed.
+     * What a build would list for this row, as lookups ask for it; null or nothing for a row that it would leave out, such as
+     * one that is marked as deleted. Only from columns of this row: changes of other rows are not noticed.
      *
      *     return ['tags' => TagKey::of($this->name), 'products' => $this->id];
      *

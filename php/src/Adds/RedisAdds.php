@@ -6,6 +6,7 @@ namespace KeySieve\Adds;
 
 use KeySieve\Reader\SetName;
 use Predis\ClientInterface;
+use Predis\Command\CommandInterface;
 use Predis\Command\RawCommand;
 use Predis\Connection\NodeConnectionInterface;
 use Predis\Pipeline\Pipeline;
@@ -106,7 +107,7 @@ final class RedisAdds implements Adds
      */
     private static function sendByPredis(ClientInterface $redis, string $log, array $keys): ?string
     {
-        $commands = array_map(static fn (string $key): RawCommand => RawCommand::create('XADD', $log, '*', 'key', $key), $keys);
+        $commands = array_map(static fn (string $key): CommandInterface => RawCommand::create('XADD', $log, '*', 'key', $key), $keys);
         $replies = $redis->getConnection() instanceof NodeConnectionInterface
             ? $redis->pipeline(static fn (Pipeline $pipeline): array => array_map($pipeline->executeCommand(...), $commands))
             : array_map($redis->executeCommand(...), $commands); // pipelines do not follow a cluster's redirections

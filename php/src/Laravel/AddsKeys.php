@@ -57,7 +57,7 @@ trait AddsKeys
      */
     protected function incrementOrDecrement($column, $amount, $extra, $method)
     {
-        $write = fn (): int|false => parent::incrementOrDecrement($column, $amount, $extra, $method);
+        $write = fn (): mixed => parent::incrementOrDecrement($column, $amount, $extra, $method);
         return $this->exists ? $this->writeAndAdd($write) : $write(); // a model without a row increments all rows
     }
 
@@ -83,6 +83,7 @@ trait AddsKeys
     {
         $model = (clone $this)->syncOriginal(); // its primary key may be new
         // It is locked already, but without asking for that MySQL may read an older version.
+        /** @var array<string, mixed> $row */
         $row = (array) $model->setKeysForSelectQuery($model->newModelQuery())->toBase()->lockForUpdate()->first();
         if ($row === []) {
             return $original === null ? throw new \LogicException(static::class . ': its primary key does not find the new row') : KeysBySet::none();
