@@ -7,6 +7,7 @@ declare(strict_types=1);
 use App\TagKey;
 
 return [
+    'source' => 'files:' . storage_path('sets'), // without the extension
     'sets' => [
         'encyclopedia' => TagKey::PROFILE,
         'shop' => TagKey::PROFILE,

@@ -59,6 +59,24 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
+    /** @return iterable<string, array{string, string}> */
+    public static function booted(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            yield $framework => [$framework, 'App::container();'];
+        }
+        foreach (Framework::LARAVEL as $framework) {
+            yield $framework => [$framework, 'App::boot();'];
+        }
+    }
+
+    #[DataProvider('booted')]
+    public function testTheConfigurationSaysWhereThePackageFindsSets(string $framework, string $boot): void
+    {
+        $code = 'echo get_debug_type(KeySieve\Reader\Settings::sourceOf("shop"));';
+        self::assertSame('KeySieve\Reader\SnapshotFiles', $this->code($framework, $boot . $code));
+    }
+
     #[DataProvider('containers')]
     public function testAContainerPassesTheSetsOfAPage(string $framework, string $code, string $output): void
     {

@@ -102,7 +102,7 @@ final class LaravelTest extends FrameworkTestCase
             $app = App::boot();
             echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
             PHP;
-        $settings = '{"sets":{"shop":null},"seen_sets":[],"disposable_domains":null,"breached_passwords":null,"adds":null}';
+        $settings = '{"sets":{"shop":null},"source":null,"seen_sets":[],"disposable_domains":null,"breached_passwords":null,"adds":null}';
         self::assertSame("[true,false,$settings]", $this->code($framework, $code));
     }
 

@@ -18,6 +18,7 @@ use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\QueuedKeys;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
+use KeySieve\Reader\Settings;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
 use KeySieve\Set;
@@ -49,13 +50,16 @@ final class KeysieveServiceProvider extends ServiceProvider
         // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
         $settings = $this->app->make(Repository::class);
         /**
-         * @var array{sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
+         * @var array{source: ?string, sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
          *     breached_passwords: int|string|null, adds: ?array{redis: string, prefix?: string, queue?: ?string}} $config
          */
         $config = (array) $settings->get('keysieve') + (array) require __DIR__ . '/keysieve.php';
         $settings->set('keysieve', $config);
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
+        }
+        if ($config['source'] !== null) {
+            Settings::use($config['source']);
         }
         foreach ($config['sets'] as $name => $keyProfile) {
             $this->app->singleton("keysieve.$name", static fn (): Membership => new Set((string) $name, $keyProfile));

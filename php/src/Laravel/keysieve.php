@@ -5,6 +5,8 @@ declare(strict_types=1);
 // config/keysieve.php
 
 return [
+    // where the package finds sets without the extension, as KEYSIEVE_SOURCE: 'files:' . storage_path('sets')
+    'source' => null,
     // each set with the rules by which its keys must have been normalised (null: any)
     'sets' => [],
     // names of seen sets

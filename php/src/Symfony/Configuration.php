@@ -9,6 +9,7 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
 
 /**
  *     keysieve:
+ *         source: 'files:%kernel.project_dir%/sets'    # for Reader\Settings::use(), where the extension is not loaded
  *         sets:
  *             shop: ~
  *             encyclopedia: { key_profile: tag-v1, argument: articles }
@@ -26,6 +27,7 @@ final class Configuration implements ConfigurationInterface
     {
         $tree = new TreeBuilder('keysieve');
         $tree->getRootNode()->children()
+            ->scalarNode('source')->defaultNull()->info('where the package finds sets without the extension, as KEYSIEVE_SOURCE')->end()
             ->arrayNode('sets')->useAttributeAsKey('name', false)->normalizeKeys(false)
                 ->arrayPrototype()->children()
                     ->scalarNode('key_profile')->defaultNull()->info('the rules by which the keys must have been normalised')->end()

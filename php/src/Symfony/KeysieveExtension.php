@@ -40,11 +40,12 @@ final class KeysieveExtension extends Extension
     public function load(array $configs, ContainerBuilder $container): void
     {
         /**
-         * @var array{sets: array<int|string, array{key_profile: int|string|null, argument: int|string|null}>, seen_sets: list<int|string>,
+         * @var array{source: ?string, sets: array<int|string, array{key_profile: int|string|null, argument: int|string|null}>, seen_sets: list<int|string>,
          *     disposable_domains: int|string|null, breached_passwords: int|string|null,
          *     adds?: array{redis: string, prefix: string, queue: bool}} $config
          */
         $config = $this->processConfiguration(new Configuration(), $configs);
+        $container->setParameter('keysieve.source', $config['source']);
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
             $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
