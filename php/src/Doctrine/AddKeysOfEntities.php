@@ -32,6 +32,7 @@ final class AddKeysOfEntities
 
     public function __construct(private readonly Adds $adds)
     {
+        /** @psalm-suppress PropertyTypeCoercion (it is empty) */
         $this->before = new \WeakMap();
         $this->added = KeysBySet::none();
     }
@@ -92,7 +93,8 @@ final class AddKeysOfEntities
         if ($entities->getClassMetadata($entity::class)->requiresFetchAfterChange) { // what the database generates is in no change set
             $keys = $keys->and(KeysBySet::of($entity));
         }
-        return $keys->butNot($this->before[$entity] ?? KeysBySet::none());
+        $before = $this->before[$entity] ?? null;
+        return $before === null ? $keys : $keys->butNot($before);
     }
 
     /** @param 0|1 $side of the changes: what was read, or what is written, which a listener of preUpdate may have changed, and not the entity */
