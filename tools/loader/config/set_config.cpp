@@ -17,6 +17,7 @@ KeyPattern SetPattern::names() const {
 SetConfig SetPattern::config_of(const std::string& set_name) const {
   SetConfig set = each;
   set.name = set_name;
+  set.is_found = true;
   return set;
 }
 

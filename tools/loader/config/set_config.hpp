@@ -14,6 +14,7 @@ namespace keysieve {
 struct SetConfig {
   std::string name;
   std::string store;            // name of one of LoaderConfig::stores
+  bool is_found = false;        // by a pattern; the configuration does not name it
   std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
   PublicKeys public_keys;
   Guards guards;

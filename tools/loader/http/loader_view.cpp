@@ -1,6 +1,8 @@
 #include "tools/loader/http/loader_view.hpp"
 
+#include <bit>
 #include <chrono>
+#include <cmath>
 #include <functional>
 
 #include "core/worker/base/error.hpp"
@@ -28,6 +30,23 @@ SeenSetFacts seen_if_readable(const std::string& directory, const std::string& n
   }
 }
 
+constexpr UnixSeconds kOldKeys = UnixSeconds{48} * 3600;
+
+// What alerts.yml asks beside availability, trouble and age, with the same figures.
+bool is_beyond_limits(const LoadedSet& set, const LoaderView& view) noexcept {
+  const SetReport& report = *set.loader;
+  if (report.damages != 0 || std::abs(report.key_change.value_or(0)) > 0.5 ||
+      store_lag_seconds(report, view.steady_now) > 600)
+    return true;
+  if (!set.published) return false;
+  const LivePublication& live = *set.published;
+  const UnixSeconds left = live.valid_until - view.now;
+  const double layer_fpr = live.layer_fill ? live.layer_fill->estimated_fpr : 0;
+  return (live.valid_until != 0 && left < (live.valid_until - live.as_of) / 4) ||
+         (live.last_confirmed != 0 && view.now - live.last_confirmed > 3600) ||
+         (report.max_fpr && live.estimated_fpr + layer_fpr > *report.max_fpr);
+}
+
 }  // namespace
 
 double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
@@ -43,6 +62,19 @@ Verdict verdict_of(const LoadedSet& set) noexcept {
   const bool is_good = set.availability == Availability::Ready &&
                        (is_new || (trouble == Trouble::None && set.loader->cache_trouble.empty()));
   return is_good ? Verdict::Good : Verdict::Notice;
+}
+
+Urgency urgency_of(const LoadedSet& set, const LoaderView& view) noexcept {
+  Urgency urgency{.verdict = verdict_of(set),
+                  .trouble = set.loader->diagnosis.trouble,
+                  .is_not_cached = !set.loader->cache_trouble.empty(),
+                  .is_beyond_limits = is_beyond_limits(set, view)};
+  if (urgency.verdict == Verdict::Good) urgency.trouble = Trouble::None;  // not asked yet
+  if (set.published && set.published->valid_until == 0) {
+    const UnixSeconds age = std::max<UnixSeconds>(0, view.now - set.published->as_of);
+    urgency.age_step = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(age / kOldKeys)));
+  }
+  return urgency;
 }
 
 LoaderView LoaderViewer::look(Shards shards, std::size_t page) {
@@ -61,7 +93,8 @@ LoaderView LoaderViewer::look(Shards shards, std::size_t page) {
   }
   view.page = std::clamp<std::size_t>(page, 1, view.pages());
   if (shards == Shards::Read) {
-    std::ranges::stable_sort(view.sets, std::ranges::greater{}, verdict_of);
+    std::ranges::stable_sort(view.sets, std::ranges::greater{},
+                             [&](const LoadedSet& set) { return urgency_of(set, view); });
     const std::size_t first = (view.page - 1) * LoaderView::kSetsPerPage;
     for (std::size_t i = first; i < first + view.page_sets().size(); ++i) {
       view.sets[i] = look_at(view.loader.directory, view.sets[i].loader, shards, view.now);

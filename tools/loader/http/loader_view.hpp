@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,7 +44,7 @@ struct LoaderView {
   LoaderReport loader;
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
-  std::vector<LoadedSet> sets;               // as configured; for the page, the worst come first
+  std::vector<LoadedSet> sets;               // as configured; for the page, the most urgent come first
   std::vector<LoadedSeenSet> seen;           // as configured
 
   static constexpr std::size_t kSetsPerPage = 100;
@@ -60,6 +61,20 @@ struct LoaderView {
   // No set is held back by this host, and the loader goes on.
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
 };
+
+// The most urgent sets come first on the status page, and have metrics of their own however many sets there
+// are: each alert of alerts.yml has its part here. Steps rather than figures, so that the order of good sets
+// does not change from look to look.
+struct Urgency {
+  Verdict verdict = Verdict::Good;
+  Trouble trouble = Trouble::None;  // a set's own is higher than its store's
+  bool is_not_cached = false;
+  bool is_beyond_limits = false;
+  int age_step = 0;  // of keys without valid_for: 0 below 48 hours, then one more each time it doubles
+
+  friend auto operator<=>(const Urgency&, const Urgency&) = default;
+};
+Urgency urgency_of(const LoadedSet& set, const LoaderView& view) noexcept;
 
 // How long the current generation of the store has not been live; 0: it is.
 double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <span>
-#include <type_traits>
+#include <vector>
 
 #include "tools/loader/http/metric_writer.hpp"
 #include "tools/program/program.hpp"
@@ -64,27 +64,12 @@ bool has_layer(const LoadedSet& set) {
   return set.published && set.published->layer_fill;
 }
 
-// What the sets share if they have no sample of their own: a sum, or the worst.
-double sum(double one, double other) {
-  return one + other;
-}
-double most(double one, double other) {
-  return std::max(one, other);
-}
-double least(double one, double other) {
-  return std::min(one, other);
-}
-double widest(double one, double other) {
-  return std::abs(one) < std::abs(other) ? other : one;
-}
-
 // A set for which there is no value has no sample.
 template <typename Set>
 struct Metric {
   std::string_view name;
   std::string_view help;
   Value (*value)(const Set& set, const LoaderView& view);
-  double (*shared)(double, double) = nullptr;  // nothing: only for single sets
   Type type = Type::Gauge;
 };
 
@@ -94,54 +79,50 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
     {"keysieve_set_publication", "Publication that is live; rises with each publish.",
      [](auto& set, auto&) { return set.published ? number(set.published->id.publication) : Value(); }},
     {"keysieve_set_published_age_seconds", "Since it was published on this host.",
-     live_since<&LivePublication::published_at>, most},
+     live_since<&LivePublication::published_at>},
     {"keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
-     live_since<&LivePublication::as_of>, most},
+     live_since<&LivePublication::as_of>},
     {"keysieve_set_expires_in_seconds",
      "Until lookups answer maybe because it is too old, negative afterwards; only with a limit.",
      [](auto& set, auto& view) {
        return has_limit(set) ? number(set.published->valid_until - view.now) : Value();
-     },
-     least},
+     }},
     {"keysieve_set_valid_for_seconds",
      "How long the snapshot is valid after its keys began to be read; only with a limit.",
      [](auto& set, auto&) {
        return has_limit(set) ? number(set.published->valid_until - set.published->as_of) : Value();
-     },
-     least},
-    {"keysieve_set_keys", "Keys of the snapshot that is live.", live<&LivePublication::key_count>, sum},
+     }},
+    {"keysieve_set_keys", "Keys of the snapshot that is live.", live<&LivePublication::key_count>},
     {"keysieve_set_known_absent_keys",
      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
-     live<&LivePublication::known_absent>, sum},
+     live<&LivePublication::known_absent>},
     {"keysieve_set_value_width", "Bits of each key's value in the live map; only if it is one.",
      [](auto& set, auto&) {
        return set.published && set.published->value_bits != 0 ? number(set.published->value_bits) : Value();
      }},
-    {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>, sum},
+    {"keysieve_set_bytes", "Size of the snapshot that is live.", live<&LivePublication::bytes>},
     {"keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
-     live<&LivePublication::estimated_fpr>, most},
+     live<&LivePublication::estimated_fpr>},
     {"keysieve_set_max_fpr_ratio", "Highest estimated rate that the configuration allows, where it does.",
-     report<&SetReport::max_fpr>, least},
+     report<&SetReport::max_fpr>},
     {"keysieve_set_keys_change_ratio",
      "Keys of what is live, less those of what was live before on this host, as a share of these.",
-     report<&SetReport::key_change>, widest},
+     report<&SetReport::key_change>},
     {"keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
-     [](auto& set, auto&) { return has_layer(set) ? number(set.published->added_keys) : Value(); }, sum},
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->added_keys) : Value(); }},
     {"keysieve_set_layer_bytes", "Size of the live layer.",
-     [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }, sum},
+     [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }},
     {"keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
      [](auto& set, auto&) {
        return has_layer(set) ? number(set.published->layer_fill->fill_ratio) : Value();
-     },
-     most},
+     }},
     {"keysieve_set_layer_estimated_fpr_ratio", "Estimated false-positive rate that the live layer adds.",
      [](auto& set, auto&) {
        return has_layer(set) ? number(set.published->layer_fill->estimated_fpr) : Value();
-     },
-     most},
+     }},
     {"keysieve_set_confirmed_age_seconds",
      "Since the loader last saw that the store has nothing newer than what is live.",
-     live_since<&LivePublication::last_confirmed>, most},
+     live_since<&LivePublication::last_confirmed>},
     {"keysieve_set_store_generation", "Generation that the store called current when it last answered.",
      [](auto& set, auto&) {
        return set.loader->store_generation == 0 ? Value() : number(set.loader->store_generation);
@@ -150,13 +131,12 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
      "How long this host has known of a current generation that is not live; 0: it is live.",
      [](auto& set, auto& view) {
        return set.loader->store_generation == 0 ? Value() : store_lag_seconds(*set.loader, view.steady_now);
-     },
-     most},
+     }},
     {"keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
-     report<&SetReport::adds_kept>, sum},
+     report<&SetReport::adds_kept>},
     {"keysieve_set_damages_found_total",
      "How often bytes in shared memory had changed by themselves; they are published again or restored.",
-     report<&SetReport::damages>, sum, Type::Counter},
+     report<&SetReport::damages>, Type::Counter},
 };
 
 constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
@@ -185,39 +165,56 @@ constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
     {"keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
      [](auto& seen, auto& view) { return since(seen.loader.saved_at, view.now); }},
     {"keysieve_seen_keys_saved_total", "Keys that were saved in the store, for a reboot and for other hosts.",
-     report<&SeenReport::keys_saved>, nullptr, Type::Counter},
+     report<&SeenReport::keys_saved>, Type::Counter},
     {"keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
-     report<&SeenReport::keys_merged>, nullptr, Type::Counter},
+     report<&SeenReport::keys_merged>, Type::Counter},
 };
 
 // A seen set has no valid_for.
 constexpr std::array kSeenAvailabilities{Availability::Ready, Availability::Missing, Availability::Bypassed,
                                          Availability::Incompatible};
 
-constexpr std::string_view kAllSets = "*";  // the label of what they share
+using Sets = std::vector<std::reference_wrapper<const LoadedSet>>;
+
+// Those that have samples of their own: all that the configuration names and, as far as there is room, the
+// most urgent that patterns have found.
+Sets sets_to_tell(const LoaderView& view) {
+  Sets named;
+  Sets found;
+  for (const LoadedSet& set : view.sets) (set.loader->is_found ? found : named).emplace_back(set);
+  const std::size_t room = view.loader.metrics_sets - std::min(view.loader.metrics_sets, named.size());
+  if (found.size() > room) {
+    std::ranges::stable_sort(found, std::ranges::greater{},
+                             [&](const LoadedSet& set) { return urgency_of(set, view); });
+    found.erase(found.begin() + static_cast<std::ptrdiff_t>(room), found.end());
+  }
+  named.insert(named.end(), found.begin(), found.end());
+  return named;
+}
 
 class Metrics {
  public:
-  explicit Metrics(const LoaderView& view) : view_(view) {}
+  explicit Metrics(const LoaderView& view) : view_(view), sets_(sets_to_tell(view)) {}
 
   std::string text() {
     of_loader();
     of_stores();
     of_patterns();
     of_directory();
-    each_state("keysieve_set_availability", "What lookups find: 1 for the state that the set is in.",
-               view_.sets, kAvailabilities);
+    of_sets();
+    each_state<LoadedSet>("keysieve_set_availability",
+                          "What lookups find: 1 for the state that the set is in.", sets_, kAvailabilities);
     troubles();
-    each(kSetMetrics, view_.sets);
+    each<LoadedSet>(kSetMetrics, sets_);
     refused_generations();
     each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
                   &SetReport::pulls);
     each_duration("keysieve_set_publish_duration_seconds",
                   "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
-    each_state("keysieve_seen_availability",
-               "What workers of this host find: 1 for the state that the seen set is in.", view_.seen,
-               kSeenAvailabilities);
-    each(kSeenMetrics, view_.seen);
+    each_state<LoadedSeenSet>("keysieve_seen_availability",
+                              "What workers of this host find: 1 for the state that the seen set is in.",
+                              view_.seen, kSeenAvailabilities);
+    each<LoadedSeenSet>(kSeenMetrics, view_.seen);
     return writer_.text();
   }
 
@@ -228,40 +225,19 @@ class Metrics {
   }
 
   template <typename Set>
-  [[nodiscard]] bool are_shared(const std::vector<Set>& sets) const {
-    return std::is_same_v<Set, LoadedSet> && sets.size() > view_.loader.metrics_sets;
-  }
-
-  template <typename Set>
-  void each(const auto& metrics, const std::vector<Set>& sets) {
+  void each(std::span<const Metric<Set>> metrics, const auto& sets) {
     for (const Metric<Set>& metric : metrics) {
       writer_.family(metric.type, metric.name, metric.help);
-      Value shared;
       for (const Set& set : sets) {
         const Value value = metric.value(set, view_);
-        if (!value) continue;
-        if (!are_shared(sets)) {
-          writer_.sample({{"set", set.name}}, *value);
-        } else if (metric.shared != nullptr) {
-          shared = shared ? metric.shared(*shared, *value) : *value;
-        }
+        if (value) writer_.sample({{"set", set.name}}, *value);
       }
-      if (shared) writer_.sample({{"set", kAllSets}}, *shared);
     }
   }
 
-  // A sample for each set and each of the names; of all sets, their sum.
+  // A sample for each set and each of the names.
   template <typename Set>
-  void each_of(const std::vector<Set>& sets, std::string_view label, const auto& names,
-               const auto& value_of) {
-    if (are_shared(sets)) {
-      for (const auto& name : names) {
-        double all = 0;
-        for (const Set& set : sets) all += value_of(set, name);
-        writer_.sample({{"set", kAllSets}, {label, to_string(name)}}, all);
-      }
-      return;
-    }
+  void each_of(const auto& sets, std::string_view label, const auto& names, const auto& value_of) {
     for (const Set& set : sets) {
       for (const auto& name : names)
         writer_.sample({{"set", set.name}, {label, to_string(name)}}, value_of(set, name));
@@ -269,25 +245,16 @@ class Metrics {
   }
 
   template <typename Set>
-  void each_state(std::string_view name, std::string_view help, const std::vector<Set>& sets,
+  void each_state(std::string_view name, std::string_view help, const auto& sets,
                   std::span<const Availability> states) {
     writer_.family(Type::Gauge, name, help);
-    each_of(sets, "state", states,
-            [](const Set& set, Availability state) { return set.availability == state ? 1.0 : 0.0; });
+    each_of<Set>(sets, "state", states,
+                 [](const Set& set, Availability state) { return set.availability == state ? 1.0 : 0.0; });
   }
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
-    Durations shared;
-    for (const LoadedSet& set : view_.sets) {
-      const Durations& own = (*set.loader).*durations;
-      if (are_shared(view_.sets)) {
-        shared.add(own);
-      } else {
-        writer_.histogram({{"set", set.name}}, own);
-      }
-    }
-    if (are_shared(view_.sets)) writer_.histogram({{"set", kAllSets}}, shared);
+    for (const LoadedSet& set : sets_) writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
   }
 
   void of_loader() {
@@ -330,10 +297,19 @@ class Metrics {
         number(use.pinned_bytes));
   }
 
+  void of_sets() {
+    writer_.family(Type::Gauge, "keysieve_sets",
+                   "Sets in each state: all of them, also those without metrics of their own.");
+    for (const Availability state : kAvailabilities) {
+      const auto count = std::ranges::count(view_.sets, state, &LoadedSet::availability);
+      writer_.sample({{"state", to_string(state)}}, static_cast<double>(count));
+    }
+  }
+
   void troubles() {
     writer_.family(Type::Gauge, "keysieve_set_trouble",
                    "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-    each_of(view_.sets, "trouble", kSetTroubles, [](const LoadedSet& set, Trouble trouble) {
+    each_of<LoadedSet>(sets_, "trouble", kSetTroubles, [](const LoadedSet& set, Trouble trouble) {
       return set.loader->troubles().has(trouble) ? 1.0 : 0.0;
     });
   }
@@ -342,13 +318,14 @@ class Metrics {
     writer_.family(
         Type::Counter, "keysieve_set_refused_generations_total",
         "Generations that were refused because of damage or a guard; each counts once per reason.");
-    each_of(view_.sets, "reason", kRefusals, [](const LoadedSet& set, ErrorKind reason) {
+    each_of<LoadedSet>(sets_, "reason", kRefusals, [](const LoadedSet& set, ErrorKind reason) {
       const auto at = std::ranges::find(kRefusals, reason) - kRefusals.begin();
       return static_cast<double>(set.loader->refused[static_cast<std::size_t>(at)]);
     });
   }
 
   const LoaderView& view_;
+  const Sets sets_;
   MetricWriter writer_;
 };
 

@@ -32,9 +32,10 @@ std::string_view to_string(Event event) noexcept {
   return kEventNames[static_cast<std::size_t>(event)];
 }
 
-void SetRecorder::configured(std::string store, std::optional<double> max_fpr) {
-  report_.store = std::move(store);
-  report_.max_fpr = max_fpr;
+void SetRecorder::configured(const SetConfig& set) {
+  report_.store = set.store;
+  report_.is_found = set.is_found;
+  report_.max_fpr = set.guards.max_fpr;
 }
 
 void SetRecorder::pulled(double seconds) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tools/loader/config/schedule.hpp"
+#include "tools/loader/config/set_config.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -53,12 +54,6 @@ class Durations {
     }
   }
 
-  void add(const Durations& other) noexcept {
-    count_ += other.count_;
-    sum_ += other.sum_;
-    for (std::size_t i = 0; i < kBounds.size(); ++i) up_to_[i] += other.up_to_[i];
-  }
-
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] double sum() const noexcept { return sum_; }
   // How many took kBounds[i] at most.
@@ -81,6 +76,7 @@ struct SetReport {
 
   std::string name;
   std::string store;
+  bool is_found = false;          // by a pattern
   std::optional<double> max_fpr;  // that its configuration allows
   Diagnosis diagnosis{.trouble = Trouble::NotAsked, .exit_status = 0, .reason = ""};
   std::string cache_trouble;                // why what is live is not in the cache; empty: it is
@@ -110,7 +106,7 @@ class SetRecorder {
   [[nodiscard]] const SetReport& report() const noexcept { return report_; }
 
   // As a configuration has it.
-  void configured(std::string store, std::optional<double> max_fpr);
+  void configured(const SetConfig& set);
   // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);

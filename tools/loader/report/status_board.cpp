@@ -18,7 +18,7 @@ void StatusBoard::configure(const LoaderConfig& config) {
     auto old = recorders_.extract(set.name);
     SetRecorder& recorder = old ? kept.insert(std::move(old)).position->second
                                 : kept.try_emplace(set.name, set.name).first->second;
-    recorder.configured(set.store, set.guards.max_fpr);
+    recorder.configured(set);
     positions_[set.name] = reports.size();
     reports.push_back(std::make_shared<const SetReport>(recorder.report()));
   }

@@ -230,6 +230,7 @@ TEST_F(Config, ReadsPatterns) {
   const SetPattern& pattern = config.patterns.at(0);
   EXPECT_EQ(pattern.max_sets, 20'000U);
   EXPECT_EQ(pattern.config_of("shop-1").name, "shop-1");
+  EXPECT_TRUE(pattern.config_of("shop-1").is_found);
   EXPECT_EQ(pattern.config_of("shop-1").guards.max_fpr, 0.02);
   for (const char* name : {"shop-", "shop-1", "shop-shop-"}) EXPECT_TRUE(config.covers_set(name)) << name;
   for (const char* name : {"shop", "tag", "a-shop-1", ""}) EXPECT_FALSE(config.covers_set(name)) << name;

@@ -94,11 +94,15 @@ TEST_F(KeysievedStatus, ServesTheSetsOfAPatternInPages) {
   site_.configure(status_config() +
                   "metrics_sets = 102\n[[set]]\nname = \"shop-*\"\nstore = \"main\"\nmin_keys = 10\n");
   start();
-  ASSERT_TRUE(counts("keysieve_set_availability{set=\"*\",state=\"ready\"} 103")) << log();
+  ASSERT_TRUE(counts("keysieve_sets{state=\"ready\"} 103")) << log();
+  EXPECT_TRUE(counts("keysieve_set_generation{set=\"shop-1101\"} 1"));
+  EXPECT_THAT(metrics(), Not(HasSubstr("shop-1102"))) << "which is one too many";
   EXPECT_TRUE(counts("keysieve_pattern_sets{pattern=\"shop-*\"} 103"));
   EXPECT_TRUE(counts("keysieve_pattern_trouble{pattern=\"shop-*\"} 0"));
   site_.push("shop-1102", first_keys(9));
   ASSERT_TRUE(says("shop-1102: generation 2 refused")) << log();
+  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"shop-1102\",trouble=\"refused\"} 1")) << log();
+  EXPECT_THAT(metrics(), Not(HasSubstr("shop-1101"))) << "in whose place it is";
   const auto page = [&](const std::string& path) { return nlohmann::json::parse(get(path).body); };
   for (const char* path :
        {"/status.json", "/status.json?page=1", "/status.json?page=0", "/status.json?page=x",

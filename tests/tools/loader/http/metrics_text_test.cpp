@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "tests/support/forked.hpp"
 #include "tests/support/run_program.hpp"
@@ -166,40 +170,114 @@ TEST(StatusJson, KeepsItsBytes) {
   EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
 }
 
-TEST(Metrics, AreSharedByMoreSetsThanTheyShallTell) {
+// Good sets that a pattern has found, after those of full_view(), which the configuration names.
+LoaderView found_sets(int count, std::size_t metrics_sets) {
   LoaderView view = full_view();
-  view.loader.metrics_sets = 2;
-  LoadedSet other = view.sets.front();
-  other.name = "other";
-  other.availability = Availability::Missing;
-  other.published->key_count = 5;
-  other.published->estimated_fpr = 0.03;
-  other.published->valid_until = 1'700'003'700;
-  auto report = std::make_shared<SetReport>(*other.loader);
-  report->key_change = 0.05;
-  report->refused[0] = 4;
-  other.loader = report;
-  view.sets.push_back(other);
-  EXPECT_THAT(metrics_text(view), AllOf(HasSubstr("{set=\"tags\"}"), Not(HasSubstr("{set=\"*\"}"))));
-  view.sets.push_back(other);
-  const std::string text = metrics_text(view);
-  EXPECT_THAT(text, Not(HasSubstr("set=\"tags\"")));
-  for (const char* line :
-       {"keysieve_set_availability{set=\"*\",state=\"ready\"} 1",
-        "keysieve_set_availability{set=\"*\",state=\"missing\"} 2",
-        "keysieve_set_trouble{set=\"*\",trouble=\"refused\"} 3", "keysieve_set_keys{set=\"*\"} 80010",
-        "keysieve_set_estimated_fpr_ratio{set=\"*\"} 0.03", "keysieve_set_expires_in_seconds{set=\"*\"} 100",
-        "keysieve_set_keys_change_ratio{set=\"*\"} -0.1",
-        "keysieve_set_pull_duration_seconds_count{set=\"*\"} 3",
-        "keysieve_set_pull_duration_seconds_bucket{set=\"*\",le=\"1\"} 3",
-        "keysieve_seen_windows{set=\"clicks\"} 2"}) {
-    EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
+  view.loader.metrics_sets = metrics_sets;
+  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
+  report->is_found = true;
+  report->diagnosis.trouble = Trouble::None;
+  report->waiting_since.reset();
+  report->refused.front() = 5;  // long ago
+  LoadedSet found = view.sets.front();
+  for (int i = 0; i < count; ++i) {
+    found.name = report->name = "shop-" + std::to_string(10'000 + i);
+    found.loader = std::make_shared<SetReport>(*report);
+    view.sets.push_back(found);
   }
-  EXPECT_THAT(text, HasSubstr("keysieve_set_refused_generations_total{set=\"*\",reason=\"" +
-                              std::string(to_string(kRefusals[0])) + "\"} 8\n"));
-  EXPECT_THAT(text, Not(HasSubstr("keysieve_set_generation"))) << "which has no sum";
-  view.sets.resize(20'000, other);
-  EXPECT_LT(metrics_text(view).size(), 20'000U);
+  return view;
+}
+
+// What happens to one of them.
+struct Change {
+  std::string_view alert;
+  void (*apply)(LoadedSet& set, SetReport& report);
+};
+
+LoadedSet& change(LoaderView& view, std::size_t position, const Change& change) {
+  LoadedSet& set = view.sets.at(position);
+  auto report = std::make_shared<SetReport>(*set.loader);
+  change.apply(set, *report);
+  set.loader = report;
+  return set;
+}
+
+// One for each alert that names a set.
+constexpr Change kChanges[]{
+    {"KeysieveSetUnavailable", [](auto& set, auto&) { set.availability = Availability::Missing; }},
+    {"KeysieveSetBypassedForLong", [](auto& set, auto&) { set.availability = Availability::Bypassed; }},
+    {"KeysieveSetExpiresSoon",
+     [](auto& set, auto&) { set.published->valid_until = set.published->as_of + 4700; }},
+    {"KeysieveKeysOld",
+     [](auto& set, auto&) {
+       set.published->valid_until = 0;
+       set.published->as_of -= 48 * 3600;
+     }},
+    {"KeysieveGenerationRefused", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::Refused; }},
+    {"KeysieveHostBehindStore",
+     [](auto&, auto& report) { report.waiting_since = SteadyTime(std::chrono::seconds(-471)); }},
+    {"KeysieveNotConfirmed", [](auto& set, auto&) { set.published->last_confirmed -= 3600; }},
+    {"KeysieveCannotPublish", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::CannotPublish; }},
+    {"KeysieveAddsInMemory", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::AddsInMemory; }},
+    {"KeysieveNotCached", [](auto&, auto& report) { report.cache_trouble = "no space"; }},
+    {"KeysieveKeysChangedALot", [](auto&, auto& report) { report.key_change = -0.6; }},
+    {"KeysieveFprAboveLimit", [](auto& set, auto&) { set.published->layer_fill->estimated_fpr = 0.02; }},
+    {"KeysieveMemoryChanged", [](auto&, auto& report) { report.damages += 2; }},
+};
+
+std::set<std::string> sets_of(const std::string& metrics) {
+  return matches(metrics, "\nkeysieve_set_availability\\{set=\"([^\"]+)");
+}
+
+TEST(Metrics, AreOfEverySetThatTheConfigurationNames) {
+  LoaderView view = found_sets(3, 1);
+  view.sets.push_back(view.sets.front());
+  view.sets.back().name = "words";
+  EXPECT_EQ(sets_of(metrics_text(view)), (std::set<std::string>{"tags", "words"}));
+  EXPECT_THAT(metrics_text(view), HasSubstr("\nkeysieve_sets{state=\"ready\"} 5\n")) << "all of them";
+  view.loader.metrics_sets = 4;
+  EXPECT_EQ(sets_of(metrics_text(view)),
+            (std::set<std::string>{"tags", "words", "shop-10000", "shop-10001"}));
+}
+
+TEST(Metrics, OfFoundSetsAreTheSameWhileOthersComeGoAndGetWell) {
+  const LoaderView good = found_sets(300, 5);
+  const std::set<std::string> first{"tags", "shop-10000", "shop-10001", "shop-10002", "shop-10003"};
+  EXPECT_EQ(sets_of(metrics_text(good)), first);
+  for (const Change& one : kChanges) {
+    LoaderView view = good;
+    change(view, 250, one);
+    EXPECT_EQ(sets_of(metrics_text(view)),
+              (std::set<std::string>{"tags", "shop-10000", "shop-10001", "shop-10002", "shop-10249"}))
+        << one.alert;
+  }
+  LoaderView view = good;
+  for (std::size_t i = 1; i < view.sets.size(); ++i) {
+    view.sets[i].published->as_of -= static_cast<UnixSeconds>(i);
+    view.sets[i].published->estimated_fpr -= 1e-7 * static_cast<double>(i);
+  }
+  EXPECT_EQ(sets_of(metrics_text(view)), first) << "none is older than an alert allows";
+  view.sets.erase(view.sets.begin() + 150);
+  EXPECT_EQ(sets_of(metrics_text(view)), first);
+}
+
+TEST(Urgency, OrdersFirstByWhatLookupsFindThenByTroubleOfTheSetItself) {
+  LoaderView view = found_sets(8, 100);
+  const Change kUnreachable{
+      "", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::StoreUnreachable; }};
+  const Change kOld{"", [](auto& set, auto&) {
+                      set.published->valid_until = 0;
+                      set.published->as_of -= 100 * 3600;
+                    }};
+  const std::vector<Urgency> rising{urgency_of(view.sets[1], view),
+                                    urgency_of(change(view, 2, kChanges[3]), view),
+                                    urgency_of(change(view, 3, kOld), view),
+                                    urgency_of(change(view, 4, kChanges[10]), view),
+                                    urgency_of(change(view, 5, kUnreachable), view),
+                                    urgency_of(change(view, 6, kChanges[7]), view),
+                                    urgency_of(change(view, 7, kChanges[0]), view)};
+  EXPECT_TRUE(std::ranges::is_sorted(rising, std::ranges::less{}) &&
+              std::ranges::adjacent_find(rising) == rising.end());
 }
 
 TEST(StatusJson, HasAPageOfTheSets) {
@@ -235,6 +313,111 @@ TEST(AlertsInPrometheus, AreRightAndFireWhenTheyShall) {
   EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
   const ProgramResult test = promtool({"test", "rules", kMonitoring + "alerts_test.yml"});
   EXPECT_EQ(test.exit_status, 0) << test.output << test.errors;
+}
+
+// What Prometheus has after scrapes, one a minute, as promtool reads it.
+class Scrapes {
+ public:
+  void add(const std::string& metrics, int minutes) {
+    std::map<std::string, std::string> now;
+    for (std::istringstream lines(metrics); !lines.eof();) {
+      std::string line;
+      std::getline(lines, line);
+      const auto space = line.rfind(' ');
+      if (line.starts_with("keysieve_")) now[line.substr(0, space)] = line.substr(space + 1);
+    }
+    for (const auto& [series, value] : now) {
+      std::string& values = series_.try_emplace(series, missing(minutes_)).first->second;
+      values += value + "+0x" + std::to_string(minutes - 1) + " ";
+    }
+    // Prometheus marks a series that a scrape lacks.
+    for (auto& [series, values] : series_) {
+      if (!now.contains(series)) values += "stale " + missing(minutes - 1);
+    }
+    minutes_ += minutes;
+  }
+
+  // By now. `alerts`: the names of those that fire, with the set.
+  void expect(const std::vector<std::pair<std::string, std::string>>& alerts) {
+    nlohmann::json firing = nlohmann::json::array();
+    for (const auto& [alert, set] : alerts) {
+      const std::string labels = "{alertname=\"" + alert + "\",set=\"" + set + "\"}";
+      firing.push_back({{"labels", labels}, {"value", 1}});
+    }
+    checks_.push_back({{"expr", "count by (alertname, set) (ALERTS{alertstate=\"firing\",set!=\"\"})"},
+                       {"eval_time", std::to_string(minutes_ - 1) + "m"},
+                       {"exp_samples", firing}});
+  }
+
+  void check() const {
+    nlohmann::json series = nlohmann::json::array();
+    for (const auto& [name, values] : series_) series.push_back({{"series", name}, {"values", values}});
+    const nlohmann::json test{{"interval", "1m"}, {"input_series", series}, {"promql_expr_test", checks_}};
+    const TemporaryDirectory folder;
+    const std::string path = folder / "test.yml";
+    std::ofstream(path) << nlohmann::json{
+        {"rule_files", {kMonitoring + "alerts.yml"}},
+        {"evaluation_interval", "1m"},
+        {"tests", {test}}}.dump();
+    const ProgramResult result = promtool({"test", "rules", path});
+    EXPECT_EQ(result.exit_status, 0) << result.output << result.errors;
+  }
+
+ private:
+  static std::string missing(int minutes) { return minutes == 0 ? "" : "_x" + std::to_string(minutes) + " "; }
+
+  std::map<std::string, std::string> series_;
+  nlohmann::json checks_ = nlohmann::json::array();
+  int minutes_ = 0;
+};
+
+// As it is in full_view().
+const std::pair<std::string, std::string> kNamedSetIsRefused{"KeysieveGenerationRefused", "tags"};
+
+TEST(AlertsInPrometheus, FireForOneBadSetAmongTenThousandAndEndWithIt) {
+  const std::string rules = read(kMonitoring + "alerts.yml");
+  for (const std::string& alert : matches(rules, "alert: (\\w+)\n +expr: [^:]*keysieve_set_")) {
+    EXPECT_THAT(kChanges, ::testing::Contains(::testing::Field(&Change::alert, alert)));
+  }
+  LoaderView view = found_sets(10'000, 16);
+  const std::string good = metrics_text(view);
+  std::vector<std::pair<std::string, std::string>> firing{kNamedSetIsRefused};
+  std::size_t position = 9000;
+  for (const Change& one : kChanges) {
+    firing.emplace_back(one.alert, change(view, position++, one).name);
+  }
+  Scrapes scrapes;
+  scrapes.add(good, 30);
+  scrapes.expect({kNamedSetIsRefused});
+  scrapes.add(metrics_text(view), 10);
+  change(view, position - 1, *std::rbegin(kChanges));  // memory changed again, within a day
+  scrapes.add(metrics_text(view), 370);
+  scrapes.expect(firing);
+  scrapes.add(good, 2);
+  scrapes.expect({kNamedSetIsRefused, firing.back()});  // that lasts a day
+  scrapes.check();
+}
+
+TEST(AlertsInPrometheus, DoNotFireWhenSetsLeaveAndComeBack) {
+  const LoaderView all = found_sets(24, 11);
+  LoaderView some = all;
+  some.sets.erase(some.sets.begin() + 1, some.sets.begin() + 16);  // all that had metrics
+  LoaderView without_limit = all;
+  for (std::size_t i = 1; i < 16; i += 2) without_limit.sets[i].published->valid_until = 0;
+  LoaderView damaged = all;
+  for (std::size_t i = 8; i < 24; ++i) {
+    change(damaged, i, {"", [](auto&, auto& report) { report.damages = 1; }});
+  }
+  LoaderView anew = all;
+  for (std::size_t i = 1; i < 24; ++i) {
+    change(anew, i, {"", [](auto&, auto& report) { report.refused.front() = 0; }});
+  }
+  Scrapes scrapes;
+  for (const LoaderView& view : {all, some, without_limit, some, all, damaged, some, anew}) {
+    scrapes.add(metrics_text(view), 7);
+    scrapes.expect({kNamedSetIsRefused});
+  }
+  scrapes.check();
 }
 
 TEST(Alerts, AreEachTestedAndDescribed) {
