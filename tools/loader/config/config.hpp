@@ -32,7 +32,7 @@ struct StoreConfig {
 struct StatusConfig {
   std::string listen{};            // see checked_listen_address()
   std::optional<gid_t> group;      // that may connect to a unix socket; nothing: keysieved's own
-  std::size_t metrics_sets = 500;  // that have metrics of their own, and all that the configuration names
+  std::size_t metrics_sets = 100;  // that have metrics of their own, and all that the configuration names
 
   friend bool operator==(const StatusConfig&, const StatusConfig&) = default;
 };
