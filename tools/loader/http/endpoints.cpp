@@ -29,12 +29,9 @@ std::size_t page_number(std::string_view text) {
 
 }  // namespace
 
-HttpAnswer Endpoints::operator()(const std::string& question) {
+HttpAnswer Endpoints::operator()(std::string_view path, std::string_view page_argument) {
   using Shards = LoaderViewer::Shards;
-  const std::size_t end = std::min(question.find(kPageArgument), question.size());
-  const std::string path = question.substr(0, end);
-  const std::size_t page =
-      page_number(question.substr(std::min(end + kPageArgument.size(), question.size())));
+  const std::size_t page = page_number(page_argument);
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
   if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/loader/http/http_server.hpp"
@@ -17,7 +18,7 @@ class Endpoints {
   Endpoints(const StatusBoard& board, const HealthLimits& limits)
       : board_(board), limits_(limits), viewer_(board, limits) {}
 
-  HttpAnswer operator()(const std::string& question);
+  HttpAnswer operator()(std::string_view path, std::string_view page_argument);
 
  private:
   const StatusBoard& board_;

@@ -44,10 +44,9 @@ struct HttpServer::Callbacks {
                             const char* /*version*/, const char* /*upload*/, std::size_t* /*upload_size*/,
                             void** /*request_state*/) noexcept {
     try {
-      std::string path = url;
       const char* page = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "page");
-      if (page != nullptr) path.append(kPageArgument).append(page);
-      return send(connection, static_cast<HttpServer*>(server)->answer(method, path));
+      return send(connection,
+                  static_cast<HttpServer*>(server)->answer(method, url, page == nullptr ? "" : page));
     } catch (const std::exception&) {
       return MHD_NO;  // closes the connection
     }
@@ -134,9 +133,9 @@ void HttpServer::end_old_connections() {
   }
 }
 
-HttpAnswer HttpServer::answer(const std::string& method, const std::string& path) const {
+HttpAnswer HttpServer::answer(std::string_view method, std::string_view path, std::string_view page) const {
   try {
-    if (method == "GET" || method == "HEAD") return answer_(path);
+    if (method == "GET" || method == "HEAD") return answer_(path, page);
     return {.status = 405, .body = "GET and HEAD are answered here\n", .headers = {{"Allow", "GET, HEAD"}}};
   } catch (const std::exception& error) {
     return {.status = 500, .body = std::string(error.what()) + "\n"};

@@ -26,12 +26,9 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Of all arguments, a path keeps this one.
-inline constexpr std::string_view kPageArgument = "?page=";
-
-// Answers a path, such as "/metrics" or "/status.json?page=2". Called in the server's thread; an exception
-// becomes status 500.
-using AnswerPath = std::function<HttpAnswer(const std::string& path)>;
+// Answers a path and the argument "page", such as "/status.json" and "2"; without the argument, "". Called in
+// the server's thread; an exception becomes status 500.
+using AnswerPath = std::function<HttpAnswer(std::string_view path, std::string_view page)>;
 
 class HttpServer {
  public:
@@ -62,7 +59,8 @@ class HttpServer {
   void run();
   void wait() const;
   void end_old_connections();
-  [[nodiscard]] HttpAnswer answer(const std::string& method, const std::string& path) const;
+  [[nodiscard]] HttpAnswer answer(std::string_view method, std::string_view path,
+                                  std::string_view page) const;
 
   AnswerPath answer_;
   std::chrono::milliseconds longest_connection_;

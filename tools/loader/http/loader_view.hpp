@@ -28,8 +28,8 @@ struct LoadedSet : SetFacts {
   std::shared_ptr<const ShardDistribution> shards;  // nullptr if nothing is published, or not asked for
 };
 
-// How a set is. Notice: it answers, but someone should look. Bad: lookups answer maybe, and nobody wants
-// that.
+// How a set is. Notice: it answers, but someone should look. Bad: every lookup answers
+// maybe.
 enum class Verdict { Good, Notice, Bad };
 inline constexpr auto kVerdictNames = std::to_array<std::string_view>({"good", "notice", "bad"});
 Verdict verdict_of(const LoadedSet& set) noexcept;
@@ -84,8 +84,8 @@ class LoaderViewer {
  public:
   LoaderViewer(const StatusBoard& board, const HealthLimits& limits) : board_(board), limits_(limits) {}
 
-  // Those of the sets on the page. Reading the shards of a new publication takes a moment: a second for some
-  // GiB.
+  // Whether to read the shards of the page's sets. For a new publication that takes a moment: a second for
+  // some GiB.
   enum class Shards { Skip, Read };
   // A page that is not there is the nearest one.
   LoaderView look(Shards shards, std::size_t page = 1);

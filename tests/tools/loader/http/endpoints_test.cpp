@@ -122,6 +122,7 @@ TEST_F(KeysievedStatus, ServesTheSetsOfAPatternInPages) {
   EXPECT_EQ(shown.at("sets").at(0).at("verdict"), "notice");
   EXPECT_EQ(shown.at("verdicts").at("good"), kSets - 1);
   EXPECT_EQ(get("/?page=2").body, get("/").body);
+  EXPECT_EQ(get("/status.json%3Fpage=2").status, 404U) << "that is a path";
 }
 
 TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {

@@ -1,5 +1,6 @@
 #include "tools/loader/http/http_server.hpp"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -21,9 +22,10 @@ class Server : public ::testing::Test {
  protected:
   Server() { start(); }
 
-  static HttpAnswer answer(const std::string& path) {
+  static HttpAnswer answer(std::string_view path, std::string_view page) {
     if (path == "/wrong") throw std::runtime_error("it went wrong");
-    return {.body = "asked for " + path, .headers = {{"X-Test", "yes"}}};
+    const std::string of_page = page.empty() ? "" : fmt::format(", page {}", page);
+    return {.body = fmt::format("asked for {}{}", path, of_page), .headers = {{"X-Test", "yes"}}};
   }
   [[nodiscard]] HttpReply get(const std::string& path) const { return ask(path_, path); }
 
@@ -37,6 +39,11 @@ class Server : public ::testing::Test {
 
   std::optional<HttpServer> server_;
 };
+
+TEST_F(Server, PassesThePathAndThePageOnAsTheyAre) {
+  EXPECT_EQ(get("/status.json?other=1&page=2").body, "asked for /status.json, page 2");
+  EXPECT_EQ(get("/status.json%3Fpage=2").body, "asked for /status.json?page=2");
+}
 
 TEST_F(Server, AnswersGetAndHeadAlone) {
   const HttpReply got = get("/some?query=1");

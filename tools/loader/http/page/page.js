@@ -61,7 +61,7 @@ const ago = (at, now) => !at ? '–' : time(at, now <= at ? 'now' : `${duration(
 // By the longest unit alone.
 const roughlyAgo = (at, now) => time(at, now <= at ? 'now' : `${duration(now - at).split(' ')[0]} ago`);
 
-// How a set is. Notice: it answers, but someone should look. Bad: lookups answer maybe, and nobody wants that.
+// How a set is. Notice: it answers, but someone should look. Bad: every lookup answers maybe.
 const GOOD = 0, NOTICE = 1, BAD = 2;
 const VERDICTS = ['good', 'notice', 'bad'];
 const ICON_COLOURS = ['%232f9e5f', '%23d99013', '%23d64545'];

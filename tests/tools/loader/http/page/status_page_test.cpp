@@ -73,7 +73,7 @@ class PageOfView : public ::testing::Test {
   }
   [[nodiscard]] static std::string dom_of(const std::function<HttpAnswer()>& page_json) {
     const std::string address = "127.0.0.1:" + std::to_string(free_port());
-    const HttpServer server(address, std::nullopt, [&](const std::string& path) {
+    const HttpServer server(address, std::nullopt, [&](std::string_view path, std::string_view /*page*/) {
       if (path == "/page.json") return page_json();
       const auto file = std::ranges::find(page_files(), path, &PageFile::path);
       if (file == page_files().end()) return HttpAnswer{.status = 404};
