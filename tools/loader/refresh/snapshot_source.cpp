@@ -20,7 +20,9 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
   const SnapshotRecord& record = *pointer.current;
   try {
     if (cache_.find(config_.name) != CachedBuild{record.generation, record.build_id}) return std::nullopt;
-    return Candidate{record, baseline_before(pointer), cache_.load(config_.name), true, cache_as_source()};
+    std::optional<SnapshotBytes> snapshot = load(record.build_id);
+    if (!snapshot) return std::nullopt;
+    return Candidate{record, baseline_before(pointer), std::move(*snapshot), true, cache_as_source()};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;
@@ -29,10 +31,19 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
 
 std::optional<Candidate> SnapshotSource::newest_cached() const {
   const std::optional<CachedBuild> cached = cache_.find(config_.name);
-  if (!cached) return std::nullopt;
+  std::optional<SnapshotBytes> snapshot = cached ? load(cached->build_id) : std::nullopt;
+  if (!snapshot) return std::nullopt;
   SnapshotRecord record;
   record.generation = cached->generation;
-  return Candidate{std::move(record), std::nullopt, cache_.load(config_.name), true, cache_as_source()};
+  return Candidate{std::move(record), std::nullopt, std::move(*snapshot), true, cache_as_source()};
+}
+
+// Nothing if another loader has just replaced it.
+std::optional<SnapshotBytes> SnapshotSource::load(const BuildId& build_id) const {
+  SnapshotBytes snapshot = cache_.load(config_.name);
+  const bool is_that =
+      SnapshotView::decode(snapshot.get(), "cache", Check::Tables).header().build_id == build_id;
+  return is_that ? std::optional(std::move(snapshot)) : std::nullopt;
 }
 
 }  // namespace keysieve

@@ -29,6 +29,7 @@ class SnapshotSource {
 
  private:
   [[nodiscard]] std::optional<Candidate> fetch_cached(const PointerRecord& pointer) const;
+  [[nodiscard]] std::optional<SnapshotBytes> load(const BuildId& build_id) const;
   [[nodiscard]] std::string source_of(const std::string& place) const {
     return "set " + config_.name + " of " + place;
   }
