@@ -7,7 +7,7 @@
 
 #ifdef KEYSIEVE_SYSTEMD
 #include <systemd/sd-daemon.h>
-#else  // -DKEYSIEVE_SYSTEMD=OFF: as libsystemd's where no systemd is
+#else  // -DKEYSIEVE_SYSTEMD=OFF: what libsystemd does on a machine without systemd
 static int sd_notify(int, const char*) {
   return 0;
 }

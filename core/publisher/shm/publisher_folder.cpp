@@ -128,7 +128,7 @@ FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t
 }
 
 void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
-  // By its number, because not every musl has the function: 1.2.3 has not.
+  // As a system call, because musl 1.2.3 lacks the function.
   const int folder = descriptor().get();
   if (::syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) != 0) {
     throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
