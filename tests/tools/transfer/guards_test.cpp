@@ -86,9 +86,10 @@ TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {
 }
 
 TEST_F(GuardsTest, RefuseASetThatLacksARequiredKey) {
-  guards_.required_keys = {"key0"};
+  std::vector<std::string> keys{"key0"};
   // The seed decides which absent keys come back as maybe; at least one of these does not.
-  for (int i = 0; i < 20; ++i) guards_.required_keys.push_back("absent\n" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) keys.push_back("absent\n" + std::to_string(i));
+  guards_.required_keys = keys;
   EXPECT_THAT(message<ErrorKind::RequiredKeys>(),
               AllOf(HasSubstr("set \"tags\" answers absent for the required key \"absent\\x0a"),
                     HasSubstr("--required-keys")));

@@ -188,8 +188,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
   if (const auto share = table.parsed("max_changed", parse_share)) set.guards.max_changed = *share;
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
-  set.guards.required_keys =
-      table.parsed("required_keys", required_keys).value_or(std::vector<std::string>{});
+  if (auto keys = table.parsed("required_keys", required_keys)) set.guards.required_keys = std::move(*keys);
   const auto max_sets = table.parsed("max_sets", checked_max_sets);
   if (max_sets && !is_pattern) table.fail("max_sets", "is only for a name with a *");
   table.reject_unknown_keys();

@@ -59,7 +59,7 @@ std::string set_text(const std::string& what, const SetConfig& set) {
       what, set.store, signed_by_text(set.public_keys),
       guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
       guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_share(guards.max_changed),
-      format_count(guards.min_keys), format_count(guards.required_keys.size()));
+      format_count(guards.min_keys), format_count(guards.required_keys.all().size()));
 }
 
 // With room for one more window, in which the next one begins.
@@ -101,7 +101,7 @@ Json set_json(const SetConfig& set) {
           {"max_shrink", or_null(set.guards.max_shrink)},
           {"max_changed", set.guards.max_changed},
           {"min_keys", set.guards.min_keys},
-          {"required_keys", set.guards.required_keys.size()}};
+          {"required_keys", set.guards.required_keys.all().size()}};
 }
 
 }  // namespace

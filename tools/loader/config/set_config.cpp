@@ -11,7 +11,7 @@ namespace keysieve {
 
 KeyPattern SetPattern::names() const {
   const std::size_t star = each.name.find('*');
-  return {.prefix = each.name.substr(0, star), .suffix = each.name.substr(star + 1), .most = kLargestMaxSets};
+  return {.prefix = each.name.substr(0, star), .suffix = each.name.substr(star + 1)};
 }
 
 SetConfig SetPattern::config_of(const std::string& set_name) const {

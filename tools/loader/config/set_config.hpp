@@ -28,7 +28,6 @@ struct SetPattern {
   SetConfig each;  // its name is the pattern
   std::size_t max_sets = kDefaultMaxSets;
 
-  // Names that match; the store may list at most kLargestMaxSets.
   [[nodiscard]] KeyPattern names() const;
   [[nodiscard]] bool matches(std::string_view set_name) const { return names().matches(set_name); }
   [[nodiscard]] SetConfig config_of(const std::string& set_name) const;

@@ -66,7 +66,7 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.max_shrink, 0.5);
   EXPECT_EQ(set.guards.min_keys, 1000U);
   EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
-  EXPECT_EQ(set.guards.required_keys, (std::vector<std::string>{"one", "two words"}));
+  EXPECT_THAT(set.guards.required_keys.all(), ::testing::ElementsAre("one", "two words"));
 }
 
 TEST_F(Config, ReadsOnePublicKeyOrSeveral) {
@@ -372,7 +372,7 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
   replace("PUBLIC KEY", std::string(64, '1'));
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
-  EXPECT_EQ(config.sets.at(0).guards.required_keys.size(), 1U);
+  EXPECT_EQ(config.sets.at(0).guards.required_keys.all().size(), 1U);
   EXPECT_EQ(config.seen.at(0).host, "web1");
 }
 
