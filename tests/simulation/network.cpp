@@ -93,9 +93,9 @@ class RemoteStore : public Store {
       });
     }
   }
-  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
     return call("list", Network::Access::Read,
-                [pattern](Server& server) { return server.keys_like(pattern); });
+                [pattern, limits](Server& server) { return server.keys_like(pattern, limits); });
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/logging.hpp"
@@ -87,13 +88,15 @@ void Daemon::use(LoaderConfig config) {
     if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
       spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);
   }
+  std::set<std::string> followed;
   if (loader_) {
     loader_->save_seen_sets();
-    loader_->leave_sets(config);
+    followed = loader_->leave_sets(config);
   }
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
-  loader_.emplace(config_, board_, [this] { return on_progress(); });
+  loader_.emplace(
+      config_, board_, [this] { return on_progress(); }, followed);
 }
 
 void Daemon::tell_service() {

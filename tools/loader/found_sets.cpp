@@ -7,6 +7,8 @@
 #include <chrono>
 #include <span>
 
+#include "core/worker/base/set_name.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/stored_sets.hpp"
@@ -15,103 +17,208 @@ namespace keysieve {
 namespace {
 
 constexpr std::size_t kNamesPerCall = 64;
-// Looks take at most this share of the time, however many records of others Redis has to pass over.
+// The looks at one store take at most this share of the time, however many records of others it passes over.
 constexpr int kLeastPausePerLook = 20;
+// Of deleted sets, too: their pointer records stay. Some 100 MB of names.
+constexpr std::size_t kMostListed = 1'000'000;
+
+std::string common_beginning(const std::string& one, const std::string& other) {
+  return {one.begin(), std::ranges::mismatch(one, other).in1};
+}
+
+std::string common_ending(const std::string& one, const std::string& other) {
+  const auto from = std::mismatch(one.rbegin(), one.rend(), other.rbegin(), other.rend()).first;
+  return {from.base(), one.end()};
+}
 
 }  // namespace
 
-FoundSets::FoundSets(SetPattern pattern) : pattern_(std::move(pattern)) {}
-
-bool FoundSets::take(const std::string& set_name) {
-  return names_.size() < pattern_.max_sets && names_.insert(set_name).second;
+FoundSets::FoundSets(const LoaderConfig& config, const StoreConfig& store, OpenStore open,
+                     std::chrono::milliseconds longest_look)
+    : config_(config),
+      connection_(std::move(open), store.shown, store.poll_interval),
+      longest_look_(longest_look) {
+  for (const SetPattern& pattern : config.patterns) {
+    if (pattern.each.store == store.name) patterns_.push_back({.config = &pattern});
+  }
 }
 
-std::vector<std::string> FoundSets::look(StoreConnection& connection, const LoaderConfig& config) {
-  const SteadyTime begun = std::chrono::steady_clock::now();
-  first_problem_.clear();
-  exit_status_ = 0;
-  more_problems_ = 0;
-  std::vector<std::string> fresh;
-  try {
-    fresh = connection.use(begun, [&](Store& store) { return look(store, config); });
-  } catch (const Error& error) {
-    note(error.kind(), error.what());
+std::vector<FoundSets::Pattern*> FoundSets::patterns_of(const std::string& set_name) {
+  std::vector<Pattern*> own;
+  for (Pattern& pattern : patterns_) {
+    if (pattern.config->matches(set_name)) own.push_back(&pattern);
   }
+  return own;
+}
+
+void FoundSets::remember(const std::string& set_name) {
+  if (!is_set_name(set_name) || config_.names_set(set_name) || !config_.covers_set(set_name)) return;
+  for (Pattern* pattern : patterns_of(set_name)) {
+    pattern->names.insert(set_name);
+    pattern->is_looked_at = true;
+  }
+}
+
+bool FoundSets::drop(const std::string& set_name) {
+  return std::ranges::any_of(patterns_, [&](Pattern& pattern) { return pattern.names.erase(set_name) != 0; });
+}
+
+std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress) {
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  for (Pattern& pattern : patterns_) {
+    pattern.first_problem.clear();
+    pattern.exit_status = 0;
+    pattern.more_problems = pattern.left_out = 0;
+  }
+  const ListLimits limits{
+      .most = kMostListed, .on_progress = [&] {
+        if (!on_progress()) throw Stopped{};
+        if (std::chrono::steady_clock::now() - begun <= longest_look_) return;
+        throw Error(ErrorKind::Unavailable,
+                    fmt::format("{}: takes longer than {} s to list what it holds", connection_.name(),
+                                std::chrono::ceil<std::chrono::seconds>(longest_look_).count()));
+      }};
+  std::vector<SetConfig> fresh;
+  try {
+    connection_.use(begun, [&](Store& store) {
+      look(store, limits, fresh);
+      return true;
+    });
+  } catch (const Error& error) {
+    for (Pattern& pattern : patterns_) pattern.note(error.kind(), error.what());
+  }
+  connection_.close();
   const SteadyTime now = std::chrono::steady_clock::now();
   due_at_ = now + kLeastPausePerLook * (now - begun);
   say();
   return fresh;
 }
 
-std::vector<std::string> FoundSets::look(Store& store, const LoaderConfig& config) {
-  const std::vector<std::string> names = strangers(store, config);
-  const std::size_t room = pattern_.max_sets - names_.size();
-  std::vector<std::string> fresh;
-  std::size_t left_out = 0;
-  std::size_t first = 0;
-  for (; first < names.size() && fresh.size() < room; first += kNamesPerCall) {
-    const auto some = std::span(names).subspan(first, std::min(kNamesPerCall, names.size() - first));
-    for (StoredSet& set : stored_sets(store, some)) {
-      if (set.failure) {
-        note(set.failure->kind(), set.failure->what());
-      } else if (fresh.size() < room) {
-        fresh.push_back(std::move(set.name));
-      } else {
-        ++left_out;
-      }
-    }
+void FoundSets::cannot_look(const Error& error) {
+  for (Pattern& pattern : patterns_) {
+    pattern.first_problem = error.what();
+    pattern.exit_status = exit_status_of(error.kind());
+    pattern.more_problems = pattern.left_out = 0;
   }
-  left_out += names.size() - std::min(first, names.size());
-  if (left_out != 0) {
-    note(ErrorKind::Config, fmt::format("{} are followed, as max_sets allows; {} more of the store are not",
-                                        format_count_of(pattern_.max_sets, "set"), format_count(left_out)));
-  }
-  return fresh;
+  say();
 }
 
-// Names in the store that this pattern may take, with a current generation or not.
-std::vector<std::string> FoundSets::strangers(Store& store, const LoaderConfig& config) {
-  std::vector<std::string> names = names_of_stored_sets(store, pattern_.names());
+void FoundSets::look(Store& store, const ListLimits& limits, std::vector<SetConfig>& fresh) {
+  std::vector<std::string> names = names_of_stored_sets(store, names_of_all(), limits);
   std::erase_if(names, [&](const std::string& name) {
-    if (names_.contains(name) || config.names_set(name)) return true;
-    const auto patterns = config.patterns_of(name);
-    if (patterns.size() == 1) return false;
-    note(ErrorKind::Config, fmt::format("{} is not followed, because {} and {} match it", name,
-                                        patterns[0]->each.name, patterns[1]->each.name));
-    return true;
+    const std::vector<Pattern*> own = patterns_of(name);
+    return own.empty() || config_.names_set(name) ||
+           std::ranges::any_of(own, [&](const Pattern* pattern) { return pattern->names.contains(name); });
   });
-  return names;
+  for (std::size_t first = 0; first < names.size(); first += kNamesPerCall) {
+    limits.on_progress();
+    const auto some = std::span(names).subspan(first, std::min(kNamesPerCall, names.size() - first));
+    for (const StoredSet& set : stored_sets(store, some)) take(set, fresh);
+  }
+  for (Pattern& pattern : patterns_) {
+    if (pattern.left_out == 0) continue;
+    pattern.note(ErrorKind::Config,
+                 fmt::format("max_sets = {} leaves out {} of the store", pattern.config->max_sets,
+                             format_count_of(pattern.left_out, "set")));
+  }
 }
 
-void FoundSets::note(ErrorKind kind, const std::string& problem) {
-  if (!first_problem_.empty()) {
-    ++more_problems_;
+void FoundSets::take(const StoredSet& set, std::vector<SetConfig>& fresh) {
+  const std::vector<Pattern*> own = patterns_of(set.name);
+  Pattern& pattern = *own.front();
+  const std::vector<const SetPattern*> all = config_.patterns_of(set.name);
+  if (set.failure) {
+    pattern.note(set.failure->kind(), set.failure->what());
+  } else if (all.size() > 1) {
+    for (Pattern* each : own) {
+      each->note(ErrorKind::Config, fmt::format("{} is not followed, because {} and {} match it", set.name,
+                                                all[0]->each.name, all[1]->each.name));
+    }
+  } else if (pattern.names.size() >= pattern.config->max_sets) {
+    ++pattern.left_out;
+  } else {
+    pattern.names.insert(set.name);
+    fresh.push_back(pattern.config->config_of(set.name));
+  }
+}
+
+// One list is enough for all patterns: "shop-*-eu" and "shop-*-us" are in "shop-*".
+KeyPattern FoundSets::names_of_all() const {
+  KeyPattern all = patterns_.front().config->names();
+  for (const Pattern& pattern : patterns_) {
+    const KeyPattern other = pattern.config->names();
+    all = {.prefix = common_beginning(all.prefix, other.prefix),
+           .suffix = common_ending(all.suffix, other.suffix)};
+  }
+  return all;
+}
+
+void FoundSets::try_again_now() {
+  due_at_ = {};
+  connection_.try_again_now();
+}
+
+void FoundSets::end_first_look() {
+  for (Pattern& pattern : patterns_) pattern.is_looked_at = true;
+}
+
+bool FoundSets::was_looked_at() const noexcept {
+  return std::ranges::all_of(patterns_, &Pattern::is_looked_at);
+}
+
+void FoundSets::saved(const std::string& failure) {
+  for (Pattern& pattern : patterns_) pattern.unsaved = failure;
+  say();
+}
+
+std::vector<SetConfig> FoundSets::followed() const {
+  std::vector<SetConfig> sets;
+  for (const Pattern& pattern : patterns_) {
+    for (const std::string& name : pattern.names) sets.push_back(pattern.config->config_of(name));
+  }
+  return sets;
+}
+
+std::vector<PatternReport> FoundSets::reports() const {
+  std::vector<PatternReport> all;
+  for (const Pattern& pattern : patterns_) all.push_back(pattern.report());
+  return all;
+}
+
+void FoundSets::Pattern::note(ErrorKind kind, const std::string& problem) {
+  if (!first_problem.empty()) {
+    ++more_problems;
     return;
   }
-  first_problem_ = problem;
-  exit_status_ = exit_status_of(kind);
+  first_problem = problem;
+  exit_status = exit_status_of(kind);
 }
 
-PatternReport FoundSets::report() const {
-  return {.pattern = pattern_.each.name,
-          .store = pattern_.each.store,
-          .sets = names_.size(),
-          .max_sets = pattern_.max_sets,
-          .reason = more_problems_ == 0
-                        ? first_problem_
-                        : fmt::format("{}; and {} like it", first_problem_, format_count(more_problems_)),
-          .exit_status = exit_status_};
+PatternReport FoundSets::Pattern::report() const {
+  PatternReport report{.pattern = config->each.name,
+                       .store = config->each.store,
+                       .sets = names.size(),
+                       .max_sets = config->max_sets,
+                       .reason = first_problem,
+                       .exit_status = exit_status};
+  if (more_problems != 0) report.reason += fmt::format("; and {} like it", format_count(more_problems));
+  if (unsaved.empty()) return report;
+  if (report.is_good()) report.exit_status = exit_status_of(ErrorKind::CannotCreate);
+  report.reason += (report.is_good() ? "" : "; ") + unsaved;
+  return report;
 }
 
 void FoundSets::say() {
-  const std::string reason = report().reason;
-  if (reason == said_) return;
-  if (reason.empty()) {
-    spdlog::info("{}: all is well again", pattern_.each.name);
-  } else {
-    spdlog::warn("{}: {}; sets that are followed stay so", pattern_.each.name, reason);
+  for (Pattern& pattern : patterns_) {
+    const std::string reason = pattern.report().reason;
+    if (reason == pattern.said) continue;
+    if (reason.empty()) {
+      spdlog::info("{}: all is well again", pattern.config->each.name);
+    } else {
+      spdlog::warn("{}: {}; sets that are followed stay so", pattern.config->each.name, reason);
+    }
+    pattern.said = reason;
   }
-  said_ = reason;
 }
 
 }  // namespace keysieve

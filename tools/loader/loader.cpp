@@ -4,23 +4,26 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 
-Loader::WatchedStore::WatchedStore(const StoreConfig& config)
+Loader::WatchedStore::WatchedStore(const LoaderConfig& loader, const StoreConfig& config)
     : name(config.name),
       connection(store_opener(config.url), config.shown, config.poll_interval),
       seen_connection(store_opener(config.url), config.shown, config.poll_interval),
       watcher(store_opener(config.url)),
-      poll_interval(config.poll_interval) {}
+      poll_interval(config.poll_interval),
+      found(loader, config, store_opener(config.url)) {}
 
 std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   std::vector<WatchedLog> logs;
@@ -40,23 +43,20 @@ void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) 
   }
 }
 
-Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
+Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
+               const std::set<std::string>& followed)
     : config_(config), board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   make_private_folder(config.cache);
   SnapshotCache(config.cache).remove_unfinished();
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
-    by_name[store.name] = &stores_.emplace_back(store);
+    by_name[store.name] = &stores_.emplace_back(config_, store);
   }
-  for (const SetPattern& pattern : config.patterns)
-    by_name.at(pattern.each.store)->found.emplace_back(pattern);
-  remember_found_sets();
+  remember_found_sets(followed);
   configure_board();
   for (const SetConfig& set : config.sets) follow(set, *by_name.at(set.store));
   for (WatchedStore& store : stores_) {
-    for (const FoundSets& found : store.found) {
-      for (const std::string& name : found.names()) follow(found.pattern().config_of(name), store);
-    }
+    for (const SetConfig& set : store.found.followed()) follow(set, store);
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
@@ -67,44 +67,49 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
 }
 
-// What patterns had found when keysieved ran last, as far as the configuration still has them.
-void Loader::remember_found_sets() {
+// What patterns had found when keysieved ran last, and what the object before has followed.
+void Loader::remember_found_sets(const std::set<std::string>& followed) {
   if (config_.patterns.empty()) return;
+  std::set<std::string> saved;
   try {
-    for (const std::string& name : SnapshotCache(config_.cache).found_sets()) {
-      if (!is_set_name(name) || config_.names_set(name) || !config_.covers_set(name)) continue;
-      for (WatchedStore& store : stores_) {
-        for (FoundSets& found : store.found) {
-          if (found.pattern().matches(name)) found.take(name);
-        }
-      }
-    }
+    for (std::string& name : SnapshotCache(config_.cache).found_sets()) saved.insert(std::move(name));
   } catch (const Error& error) {
     spdlog::warn("the sets that patterns had found are not known: {}", error.what());
   }
+  for (WatchedStore& store : stores_) {
+    for (const std::string& name : saved) store.found.remember(name);
+    for (const std::string& name : followed) store.found.remember(name);
+  }
+  is_found_saved_ = found_sets() == saved;
+}
+
+std::set<std::string> Loader::found_sets() const {
+  std::set<std::string> names;
+  for (const WatchedStore& store : stores_) {
+    for (SetConfig& set : store.found.followed()) names.insert(std::move(set.name));
+  }
+  return names;
 }
 
 void Loader::save_found_sets() {
   if (is_found_saved_) return;
-  std::set<std::string> names;
-  for (const WatchedStore& store : stores_) {
-    for (const FoundSets& found : store.found) names.insert(found.names().begin(), found.names().end());
-  }
+  std::string failure;
   try {
-    SnapshotCache(config_.cache).save_found_sets(names);
+    SnapshotCache(config_.cache).save_found_sets(found_sets());
     is_found_saved_ = true;
   } catch (const Error& error) {
-    spdlog::warn("after a reboot without the store, new sets of patterns would be missing: {}", error.what());
+    failure = fmt::format("a restart without the store would miss new sets: {}", error.what());
+  }
+  for (WatchedStore& store : stores_) {
+    store.found.saved(failure);
+    post(store.found);
   }
 }
 
 void Loader::configure_board() {
   LoaderConfig whole = config_;
-  for (const WatchedStore& store : stores_) {
-    for (const FoundSets& found : store.found) {
-      for (const std::string& name : found.names()) whole.sets.push_back(found.pattern().config_of(name));
-    }
-  }
+  for (const WatchedStore& store : stores_)
+    std::ranges::move(store.found.followed(), std::back_inserter(whole.sets));
   board_.configure(whole);
 }
 
@@ -116,7 +121,7 @@ SetRefresher& Loader::follow(const SetConfig& set, WatchedStore& store) {
   return refresher;
 }
 
-// Counts, because to ask all sets after each would be a square of their number.
+// Keeps count of the sets that hold back: asking all of them after each would be slow with thousands.
 template <typename Act>
 void Loader::act(SetRefresher& set, const Act& act) {
   const bool held_back = holds_back_ready(set.outcome());
@@ -136,8 +141,11 @@ void Loader::round() {
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.round_due_at) continue;
-    const bool is_done = find_sets(store) && refresh_all(store);
-    if (is_done) leave_gone_sets(store);
+    bool is_done = refresh_all(store);
+    if (is_done) {
+      leave_deleted_sets(store);
+      is_done = find_sets(store);
+    }
     store.connection.close();
     if (!is_done) return;
     save_found_sets();
@@ -165,52 +173,52 @@ void Loader::look_at_seen_sets() {
   }
 }
 
-// False if it was told to end. A set is refreshed as soon as it is known, so that none is held back
-// meanwhile.
+// False if it was told to end.
 bool Loader::find_sets(WatchedStore& store) {
-  for (FoundSets& found : store.found) {
-    if (!on_progress_()) return false;
-    if (!found.is_due(std::chrono::steady_clock::now())) continue;
-    const std::vector<std::string> fresh = found.look(store.connection, config_);
-    post(store.name, store.connection);
-    for (const std::string& name : fresh) found.take(name);
-    board_.post(found.report());
-    if (!fresh.empty()) {
-      is_found_saved_ = false;
-      configure_board();
+  FoundSets& found = store.found;
+  if (found.empty() || !found.is_due(std::chrono::steady_clock::now())) return true;
+  std::vector<SetConfig> fresh;
+  if (const auto& error = store.connection.error()) {
+    found.cannot_look(*error);  // one timeout is enough
+  } else {
+    try {
+      fresh = found.look(on_progress_);
+    } catch (const Stopped&) {
+      return false;
     }
-    for (const std::string& name : fresh) {
-      if (!on_progress_()) return false;
-      refresh(follow(found.pattern().config_of(name), store));
-    }
-    found.end_first_look();
   }
+  if (store.sets.empty()) post(store.name, found.connection());
+  post(found);
+  if (!fresh.empty()) {
+    is_found_saved_ = false;
+    configure_board();
+  }
+  for (const SetConfig& set : fresh) {
+    if (!on_progress_()) return false;
+    refresh(follow(set, store));
+  }
+  found.end_first_look();
+  board_.post_ready(is_ready());
   return true;
 }
 
-// The store has answered that it holds no generation of them. One that holds none of a pattern has rather
-// lost its records: then all are followed on, and say so.
-void Loader::leave_gone_sets(WatchedStore& store) {
-  for (FoundSets& found : store.found) {
-    std::set<SetRefresher*> gone;
-    for (SetRefresher* set : store.sets) {
-      if (set->outcome().trouble == Trouble::NeverPushed && found.names().contains(set->set_name()))
-        gone.insert(set);
-    }
-    if (gone.size() == found.names().size()) continue;
-    std::erase_if(gone, [](SetRefresher* set) { return set->unsaved_adds().has_value(); });
-    if (gone.empty()) continue;
-    for (SetRefresher* set : gone) {
-      spdlog::info("{}: is in the store no more; its last publication is left as it is", set->set_name());
-      set->leave();
-      found.drop(set->set_name());
-    }
-    std::erase_if(store.sets, [&](SetRefresher* set) { return gone.contains(set); });
-    refreshers_.remove_if([&](SetRefresher& refresher) { return gone.contains(&refresher); });
-    is_found_saved_ = false;
-    configure_board();
-    board_.post(found.report());
+// Only what the store says is deleted: one that has lost a record may get it again, with keys that were added
+// meanwhile.
+void Loader::leave_deleted_sets(WatchedStore& store) {
+  std::set<SetRefresher*> deleted;
+  for (SetRefresher* set : store.sets) {
+    if (set->is_deleted() && !set->unsaved_adds() && store.found.drop(set->set_name())) deleted.insert(set);
   }
+  if (deleted.empty()) return;
+  for (SetRefresher* set : deleted) {
+    spdlog::info("{}: was deleted from the store; its last publication is left as it is", set->set_name());
+    set->leave();
+  }
+  std::erase_if(store.sets, [&](SetRefresher* set) { return deleted.contains(set); });
+  refreshers_.remove_if([&](SetRefresher& refresher) { return deleted.contains(&refresher); });
+  is_found_saved_ = false;
+  configure_board();
+  post(store.found);
 }
 
 void Loader::follow_clock_of_seen_sets() {
@@ -247,11 +255,15 @@ void Loader::post(const std::string& store_name, const StoreConnection& store) {
   if (store.was_asked()) board_.post({store_name, store.name(), !store.is_away(), store.failure()});
 }
 
+void Loader::post(const FoundSets& found) {
+  for (const PatternReport& pattern : found.reports()) board_.post(pattern);
+}
+
 void Loader::try_again_now() {
   for (WatchedStore& store : stores_) {
     store.connection.try_again_now();
     store.round_due_at = {};
-    for (FoundSets& found : store.found) found.try_again_now();
+    store.found.try_again_now();
   }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
@@ -325,9 +337,13 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-void Loader::leave_sets(const LoaderConfig& next) {
+std::set<std::string> Loader::leave_sets(const LoaderConfig& next) {
+  std::set<std::string> kept;
   for (const SetRefresher& refresher : refreshers_) {
-    if (next.covers_set(refresher.set_name())) continue;
+    if (next.covers_set(refresher.set_name())) {
+      kept.insert(refresher.set_name());
+      continue;
+    }
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
@@ -336,6 +352,7 @@ void Loader::leave_sets(const LoaderConfig& next) {
     if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
       keeper.leave(unix_now());
   }
+  return kept;
 }
 
 std::optional<std::string> Loader::unsaved_adds() {
@@ -347,9 +364,7 @@ std::optional<std::string> Loader::unsaved_adds() {
 
 bool Loader::is_ready() const {
   return held_back_ == 0 && std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
-         std::ranges::all_of(stores_, [](const WatchedStore& store) {
-           return std::ranges::all_of(store.found, &FoundSets::was_looked_at);
-         });
+         std::ranges::all_of(stores_, [](const WatchedStore& store) { return store.found.was_looked_at(); });
 }
 
 int Loader::exit_status() const {
@@ -359,7 +374,9 @@ int Loader::exit_status() const {
   }
   for (const SeenKeeper& keeper : keepers_) highest = std::max(highest, keeper.report().exit_status);
   for (const WatchedStore& store : stores_) {
-    for (const FoundSets& found : store.found) highest = std::max(highest, found.report().exit_status);
+    for (const PatternReport& pattern : store.found.reports()) {
+      highest = std::max(highest, pattern.exit_status);
+    }
   }
   return highest;
 }
@@ -380,8 +397,8 @@ std::string Loader::summary() const {
   }
   const std::size_t current = all - troubles;
   for (const WatchedStore& store : stores_) {
-    for (const FoundSets& found : store.found) {
-      if (const PatternReport report = found.report(); !report.is_good()) add(report.pattern, report.reason);
+    for (const PatternReport& pattern : store.found.reports()) {
+      if (!pattern.is_good()) add(pattern.pattern, pattern.reason);
     }
   }
   if (troubles > kMostShown) shown += fmt::format("; and {} more", format_count(troubles - kMostShown));

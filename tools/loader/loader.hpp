@@ -1,11 +1,12 @@
-// All sets of one configuration. A round looks which ones its patterns find, and refreshes them one after the
-// other; between rounds, it refreshes those that the watches of their stores name. A reload makes a new one:
-// what matters is in shared memory and in the cache.
+// All sets of one configuration. A round refreshes them one after the other, and looks which new ones the
+// patterns find; between rounds, it refreshes those that the watches of their stores name. A reload makes a
+// new one: what matters is in shared memory and in the cache.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ class Loader {
  public:
   // The board must outlive it, and learns of every step. `on_progress` is called before each set and while
   // a snapshot is pulled. False ends the round there, and it must stay false: an interrupted pull is not
-  // published.
-  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
+  // published. `followed`: what leave_sets() of the object before has returned.
+  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
+         const std::set<std::string>& followed = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -57,8 +59,9 @@ class Loader {
 
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
-  // Before another object with that configuration takes its place: marks the sets that it will not follow.
-  void leave_sets(const LoaderConfig& next);
+  // Before another object with that configuration takes its place: marks the sets that it will not follow,
+  // and returns the others.
+  [[nodiscard]] std::set<std::string> leave_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
@@ -72,7 +75,7 @@ class Loader {
 
  private:
   struct WatchedStore {
-    explicit WatchedStore(const StoreConfig& config);
+    WatchedStore(const LoaderConfig& loader, const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
     void wake_seen_sets(const std::vector<std::string>& logs) const;
     // Otherwise only seen sets ask the store.
@@ -85,21 +88,23 @@ class Loader {
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
     std::vector<SetRefresher*> sets;
-    std::list<FoundSets> found;
+    FoundSets found;
     std::vector<SeenKeeper*> seen_sets;
   };
 
-  void remember_found_sets();
+  void remember_found_sets(const std::set<std::string>& followed);
+  [[nodiscard]] std::set<std::string> found_sets() const;
   void save_found_sets();
   void configure_board();
   bool find_sets(WatchedStore& store);
-  void leave_gone_sets(WatchedStore& store);
+  void leave_deleted_sets(WatchedStore& store);
   SetRefresher& follow(const SetConfig& set, WatchedStore& store);
   template <typename Act>
   void act(SetRefresher& set, const Act& act);
   bool refresh_all(WatchedStore& store);
   void refresh(SetRefresher& set);
   void post(const std::string& store_name, const StoreConnection& store);
+  void post(const FoundSets& found);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
 

@@ -90,14 +90,16 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
     const LmdbTransaction transaction = begin(MDB_RDONLY);
     std::vector<std::string> keys;
+    std::size_t passed = 0;
     for (LmdbCursor at(transaction, pattern.prefix.empty() ? kFirstRecordKey : pattern.prefix);
          at.at_key() && at.key().starts_with(pattern.prefix); at.next()) {
+      if (++passed % kNamesPerProgress == 0) limits.on_progress();
       if (!pattern.matches(at.key())) continue;
       keys.emplace_back(at.key());
-      check_count(keys.size(), pattern);
+      check_count(keys.size(), pattern, limits);
     }
     return keys;
   }

@@ -126,7 +126,7 @@ void Store::remove_many(std::span<const std::string> /*keys*/) {
   refuse_use(StoreUse::Write);
 }
 
-std::vector<std::string> Store::keys_like(const KeyPattern& /*pattern*/) {
+std::vector<std::string> Store::keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) {
   refuse_use(StoreUse::Collect);
 }
 
@@ -153,9 +153,9 @@ void Store::notify(const std::string& log) {
   check_log(log);
 }
 
-void Store::check_count(std::size_t count, const KeyPattern& pattern) const {
-  if (count <= pattern.most) return;
-  throw Error(ErrorKind::Data, name() + ": holds more than " + std::to_string(pattern.most) + " records " +
+void Store::check_count(std::size_t count, const KeyPattern& pattern, const ListLimits& limits) const {
+  if (count <= limits.most) return;
+  throw Error(ErrorKind::Data, name() + ": holds more than " + std::to_string(limits.most) + " records " +
                                    pattern.prefix + "*" + pattern.suffix);
 }
 

@@ -20,7 +20,8 @@ bool has_records(const PointerRecord& pointer) {
 bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
   const bool is_trimmed = pointer.adds_trimmed_to >= end_of_log;
   const auto kept = kept_generations(pointer);
-  if (is_trimmed && kept.empty() && pointer.pending.empty()) return false;
+  if (pointer.is_deleted && is_trimmed && kept.empty() && pointer.pending.empty()) return false;
+  pointer.is_deleted = true;
   pointer.current.reset();
   pointer.previous.clear();
   for (const SnapshotRecord& record : kept) discard(pointer, chunks_of(record));

@@ -19,8 +19,8 @@ bool has_anything_of(Store& store, const std::string& set_name);
 
 // Removes all generations, pushes under way, and the adds log up to its end. Steps, of which a kill after any
 // leaves the set as it was, or rests that gc or another call removes:
-//   1. One compare-and-set makes all generations and pushes garbage, and says that the adds log is trimmed.
-//      From then on the store has no such set.
+//   1. One compare-and-set makes all generations and pushes garbage, and says that the set is deleted and the
+//      adds log trimmed. From then on the store has no such set.
 //   2. The chunks are removed, then their entries in the record; then the entries of the log.
 // Two things stay. The record, without generations, still says how far the log was trimmed: an older snapshot
 // that lacks those adds stays refused. A bypass in force stays too: hosts may still have live what it is

@@ -74,6 +74,8 @@ struct PointerRecord {
   std::vector<PendingPush> pending{};       // oldest first, at most kMaxPendingPushes
   std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
   LogPosition adds_trimmed_to{};            // entries of the adds log up to here may be gone
+  // By `keysieve delete`. A store that has lost the set, and is about to get it again, does not say so.
+  bool is_deleted = false;
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };

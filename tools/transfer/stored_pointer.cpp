@@ -72,8 +72,7 @@ std::string pointer_key(const Store& store, const std::string& set_name) {
 
 KeyPattern pointer_keys(const Store& store, const KeyPattern& set_names) {
   return {.prefix = store.prefix() + ":" + set_names.prefix,
-          .suffix = set_names.suffix + std::string(kPointerSuffix),
-          .most = set_names.most};
+          .suffix = set_names.suffix + std::string(kPointerSuffix)};
 }
 
 std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key) {

@@ -11,22 +11,37 @@ namespace {
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
 
-// Adds the set, unless it has no current generation.
-void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std::string& text,
-                const std::string& source) {
+// Nothing where a value is missing, or they cannot be read together: one that is too large hides the others.
+std::vector<std::optional<std::string>> read_together(Store& store, std::span<const std::string> keys) {
   try {
-    StoredSet set{name, decode_pointer_record(text, source)};
+    return store.get_many(keys);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+    return {};
+  }
+}
+
+// Adds the set, unless it has no current generation.
+template <typename Read>
+void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std::string& source,
+                const Read& read) {
+  try {
+    const std::optional<std::string> text = read();
+    if (!text) return;
+    StoredSet set{name, decode_pointer_record(*text, source)};
     if (set.pointer.current) sets.push_back(std::move(set));
   } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
     sets.push_back({name, {}, error});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& wanted) {
+std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& wanted,
+                                              const ListLimits& limits) {
   std::vector<std::string> names;
-  for (const std::string& key : store.keys_like(pointer_keys(store, wanted))) {
+  for (const std::string& key : store.keys_like(pointer_keys(store, wanted), limits)) {
     // A store may answer anything.
     auto name = set_of_pointer_key(store, key);
     if (name && wanted.matches(*name)) names.push_back(std::move(*name));
@@ -46,9 +61,10 @@ std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> na
     const auto batch = names.subspan(first, std::min(kPointersPerCall, names.size() - first));
     std::vector<std::string> keys;
     for (const std::string& name : batch) keys.push_back(pointer_key(store, name));
-    const auto texts = store.get_many(keys);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (texts[i]) add_stored(sets, batch[i], *texts[i], store.name() + ": " + keys[i]);
+    const auto texts = read_together(store, keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      add_stored(sets, batch[i], store.name() + ": " + keys[i],
+                 [&] { return i < texts.size() ? texts[i] : store.get(keys[i]); });
     }
   }
   return sets;

@@ -19,11 +19,13 @@ struct StoredSet {
   std::optional<Error> failure{};  // why the record cannot be used
 };
 
-// The names of the sets that have a pointer record, current generation or not, and begin and end so. Sorted.
-// Reads the names of all records in the store. Throws as Store::keys_like() does.
-std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& names = {});
+// The names that match of the sets that have a pointer record, current generation or not. Sorted. Reads the
+// names of all records in the store. Throws as Store::keys_like() does.
+std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& names = {},
+                                              const ListLimits& limits = {});
 
-// Returns those of the sets that have a current generation, or a record that cannot be used.
+// Returns those of the sets that have a current generation, or a record that cannot be used. Throws when the
+// store does not answer.
 std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> names);
 // The same of all sets, by name.
 std::vector<StoredSet> stored_sets(Store& store);

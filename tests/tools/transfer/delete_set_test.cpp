@@ -52,6 +52,17 @@ TEST_P(DeleteSet, RemovesGenerationsAndAdds) {
   expect_gone();
 }
 
+// So that loaders can tell a set that was deleted from one that the store has lost.
+TEST_P(DeleteSet, SaysSoInTheRecordUntilTheSetIsPushedAgain) {
+  delete_set(*store_, "tags");
+  EXPECT_TRUE(read_stored_pointer(*store_, "tags")->is_deleted);
+  const SnapshotBytes fresh = fresh_snapshot();
+  push(*store_, view_of(fresh), {});
+  EXPECT_FALSE(read_stored_pointer(*store_, "tags")->is_deleted);
+  delete_set(*store_, "lost");
+  EXPECT_TRUE(read_stored_pointer(*store_, "lost")->is_deleted);
+}
+
 TEST_P(DeleteSet, LeavesOtherSetsAlone) {
   push(*store_, view_of(build_snapshot({.set_name = "shop"})), {});
   delete_set(*store_, "tags");

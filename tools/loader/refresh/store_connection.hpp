@@ -76,6 +76,7 @@ class StoreConnection {
   }
   // The last use has failed.
   [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return failure_; }
   // Empty: it is not away.
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }

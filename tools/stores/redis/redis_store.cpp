@@ -100,7 +100,7 @@ class RedisStore final : public Store {
         [](const std::string& key) { return key.size(); });
   }
 
-  std::vector<std::string> keys_like(const KeyPattern& pattern) override {
+  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
     const std::string glob = glob_of(pattern);
     std::set<std::string> keys;  // SCAN may name one more than once
     servers_->visit_masters([&](RedisConnection& server) {
@@ -114,7 +114,8 @@ class RedisStore final : public Store {
         if (parts.size() != 2) refuse_reply("SCAN");
         cursor = text_of(*parts[0]);
         for (const redisReply* key : elements_of(*parts[1])) keys.emplace(text_of(*key));
-        check_count(keys.size(), pattern);
+        check_count(keys.size(), pattern, limits);
+        limits.on_progress();
       } while (cursor != "0");
     });
     return {keys.begin(), keys.end()};
