@@ -16,7 +16,7 @@ constexpr SimulatedMs kCalmLasts = 2 * kHour;
 // Shorter than --adds-overlap by what the clocks of store and builder may differ.
 constexpr SimulatedMs kLongestTransaction = 5 * kMinute;
 constexpr std::chrono::hours kPushesLast{1};
-constexpr Guards kAnything{.min_keys = 1, .max_shrink = {}, .max_changed = 1};
+const Guards kAnything{.min_keys = 1, .max_shrink = {}, .max_changed = 1};
 
 }  // namespace
 

@@ -100,7 +100,7 @@ TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {
   EXPECT_LT(all.unknown_and_maybe, all.unknown_and_absent / 10);
   EXPECT_GT(all.late, 0U);
   EXPECT_GT(all.values, 0U);
-  EXPECT_GT(unsynced, 0U);
+  EXPECT_EQ(unsynced, 0U);  // a look syncs what it writes; power_faults_test loses power in the middle of one
 }
 
 TEST_F(SimulatedHosts, KeepWhatSeenSetsPromiseWhateverTheSeed) {
