@@ -230,11 +230,13 @@ void Promises::check_answers(const SimulatedHost& host, Host& promised, Process 
                              is_built ? ", which has it" : ", and has received it"));
     }
     if (!is_known) ++(maybe ? answers.unknown_and_maybe : answers.unknown_and_absent);
-    // A lookup has seen it, so it stays, unless its add was given up.
+    // A lookup has seen it, so it stays, unless its add was given up, or only a lost snapshot had it besides
+    // the layer of a late reader.
     if (!is_known && !given_up_.contains(key) && attached.layer().keys() != 0 &&
         attached.layer().may_contain(hash)) {
       const auto delivered = promised.delivered.find(key);
-      if (delivered != promised.delivered.end() && counts(key, delivered->second))
+      if (delivered != promised.delivered.end() && delivered->second > forgotten_ &&
+          counts(key, delivered->second))
         promised.received.set(bit(key));
     }
     if (!build.is_map || !is_known) continue;
