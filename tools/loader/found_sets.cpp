@@ -86,6 +86,8 @@ std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress)
     });
   } catch (const Error& error) {
     for (Pattern& pattern : patterns_) pattern.note(error.kind(), error.what());
+  } catch (const std::exception& error) {  // no memory
+    for (Pattern& pattern : patterns_) pattern.note(ErrorKind::CannotCreate, error.what());
   }
   connection_.close();
   const SteadyTime now = std::chrono::steady_clock::now();
@@ -110,11 +112,14 @@ void FoundSets::look(Store& store, const ListLimits& limits, std::vector<SetConf
     return own.empty() || config_.names_set(name) ||
            std::ranges::any_of(own, [&](const Pattern* pattern) { return pattern->names.contains(name); });
   });
+  std::ranges::rotate(names, std::ranges::lower_bound(names, next_name_));
   for (std::size_t first = 0; first < names.size(); first += kNamesPerCall) {
+    next_name_ = names[first];
     limits.on_progress();
     const auto some = std::span(names).subspan(first, std::min(kNamesPerCall, names.size() - first));
     for (const StoredSet& set : stored_sets(store, some)) take(set, fresh);
   }
+  next_name_.clear();
   for (Pattern& pattern : patterns_) {
     if (pattern.left_out == 0) continue;
     pattern.note(ErrorKind::Config,

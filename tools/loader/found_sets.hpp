@@ -83,6 +83,7 @@ class FoundSets {
   StoreConnection connection_;
   std::chrono::milliseconds longest_look_;
   SteadyTime due_at_{};
+  std::string next_name_{};  // where a look that took too long goes on
 };
 
 }  // namespace keysieve

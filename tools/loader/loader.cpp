@@ -54,6 +54,7 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   }
   remember_found_sets(followed);
   configure_board();
+  for (const WatchedStore& store : stores_) post(store.found);
   for (const SetConfig& set : config.sets) follow(set, *by_name.at(set.store));
   for (WatchedStore& store : stores_) {
     for (const SetConfig& set : store.found.followed()) follow(set, store);
@@ -113,21 +114,28 @@ void Loader::configure_board() {
   board_.configure(whole);
 }
 
+// Whoever may push to a store adds sets of a pattern. One that has no room here must not keep the others from
+// being served.
+bool Loader::holds_back(const SetRefresher& set) {
+  const RefreshOutcome& outcome = set.outcome();
+  return holds_back_ready(outcome) && !(set.is_found() && outcome.trouble == Trouble::CannotPublish);
+}
+
 SetRefresher& Loader::follow(const SetConfig& set, WatchedStore& store) {
   SetRefresher& refresher =
       refreshers_.emplace_back(set, config_, store.connection, board_.recorder(set.name), on_progress_);
   store.sets.push_back(&refresher);
-  if (holds_back_ready(refresher.outcome())) ++held_back_;
+  if (holds_back(refresher)) ++held_back_;
   return refresher;
 }
 
 // Keeps count of the sets that hold back: asking all of them after each would be slow with thousands.
 template <typename Act>
 void Loader::act(SetRefresher& set, const Act& act) {
-  const bool held_back = holds_back_ready(set.outcome());
+  const bool held_back = holds_back(set);
   act();  // meanwhile on_progress() may ask whether all are ready
   if (held_back) --held_back_;
-  if (holds_back_ready(set.outcome())) ++held_back_;
+  if (holds_back(set)) ++held_back_;
 }
 
 void Loader::round() {
@@ -139,17 +147,22 @@ void Loader::round() {
   look_at_seen_sets();
   board_.post_ready(is_ready());
   const SteadyTime now = std::chrono::steady_clock::now();
+  std::vector<WatchedStore*> due;
   for (WatchedStore& store : stores_) {
-    if (now < store.round_due_at) continue;
-    bool is_done = refresh_all(store);
-    if (is_done) {
-      leave_deleted_sets(store);
-      is_done = find_sets(store);
-    }
-    store.connection.close();
-    if (!is_done) return;
+    if (now >= store.round_due_at) due.push_back(&store);
+  }
+  for (WatchedStore* store : due) {
+    if (!refresh_all(*store)) return;
+    leave_deleted_sets(*store);
+    store->connection.close();
+  }
+  // Last, because a store may take a minute to list what it holds.
+  for (WatchedStore* store : due) {
+    const bool is_done = find_sets(*store);
+    store->connection.close();
     save_found_sets();
-    store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
+    if (!is_done) return;
+    store->round_due_at = std::chrono::steady_clock::now() + with_jitter(store->poll_interval, random_);
   }
 }
 
@@ -192,6 +205,7 @@ bool Loader::find_sets(WatchedStore& store) {
   if (!fresh.empty()) {
     is_found_saved_ = false;
     configure_board();
+    save_found_sets();  // before pulls, which may take long
   }
   for (const SetConfig& set : fresh) {
     if (!on_progress_()) return false;

@@ -98,6 +98,7 @@ class Loader {
   void configure_board();
   bool find_sets(WatchedStore& store);
   void leave_deleted_sets(WatchedStore& store);
+  static bool holds_back(const SetRefresher& set);
   SetRefresher& follow(const SetConfig& set, WatchedStore& store);
   template <typename Act>
   void act(SetRefresher& set, const Act& act);

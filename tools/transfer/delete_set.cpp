@@ -46,7 +46,7 @@ bool keep_bypass(Store& store, const std::string& set_name) {
 
 bool has_anything_of(Store& store, const std::string& set_name) {
   const auto pointer = read_stored_pointer(store, set_name);
-  return (pointer && has_records(*pointer)) || has_adds(store, set_name);
+  return (pointer && (has_records(*pointer) || !pointer->is_deleted)) || has_adds(store, set_name);
 }
 
 DeletedSet delete_set(Store& store, const std::string& set_name) {

@@ -308,6 +308,27 @@ TEST_F(Patterns, StayReadyWhenTheConfigurationIsReloaded) {
   EXPECT_EQ(site_.live_generation("shop-1"), 1U);
 }
 
+TEST_F(Patterns, KeepNoOtherSetFromBeingServedWhenOneCannotBePublished) {
+  for (const char* name : {"shop-1", "shop-2"}) push(name);
+  site_.write("shm/shop-1", "in the way");
+  start();
+  round();
+  EXPECT_NE(loader_->exit_status(), 0);
+  EXPECT_EQ(site_.live_generation("shop-2"), 1U);
+  EXPECT_TRUE(loader_->is_ready());
+}
+
+TEST_F(Patterns, SaveTheirSetsBeforeTheyPullThem) {
+  for (const char* name : {"shop-1", "shop-2"}) push(name);
+  on_progress_ = [&] {
+    if (site_.live_generation("shop-1") == 0) return;
+    EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/found.sets"));
+  };
+  start();
+  round();
+  EXPECT_EQ(site_.live_generation("shop-1"), 1U);
+}
+
 TEST_F(Patterns, TakeNoRecordThatIsNoSet) {
   push("shop-1");
   put("keysieve:shop-UP:current", "{}");
@@ -454,6 +475,39 @@ TEST_F(EndlessList, IsEndedAtOnceWhenTheLoaderIsStopped) {
   int calls = 0;
   EXPECT_THROW(found_->look([&] { return ++calls < 3; }), Stopped);
   EXPECT_EQ(calls, 3);
+}
+
+// Holds sets without a snapshot, and keeps the first name of each call.
+class StoreOfDeletedSets : public StoreDecorator {
+ public:
+  StoreOfDeletedSets(Store& inner, std::vector<std::string>& asked) : StoreDecorator(inner), asked_(asked) {}
+  std::vector<std::string> keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) override {
+    std::vector<std::string> keys;
+    for (int i = 100; i < 200; ++i) keys.push_back("keysieve:shop-" + std::to_string(i) + ":current");
+    return keys;
+  }
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    asked_.push_back(keys.front());
+    return std::vector<std::optional<std::string>>(keys.size());
+  }
+
+ private:
+  std::vector<std::string>& asked_;
+};
+
+TEST_F(Patterns, GoOnWhereALookHasEnded) {
+  site_.configure(kShops);
+  const LoaderConfig config = load_config(site_.config_path());
+  const std::unique_ptr<Store> inner = open_store(site_.store_url());
+  std::vector<std::string> asked;
+  FoundSets found(config, config.stores.at(0),
+                  [&] { return std::make_unique<StoreOfDeletedSets>(*inner, asked); });
+  int calls = 0;
+  EXPECT_THROW(found.look([&] { return ++calls < 2; }), Stopped);
+  EXPECT_THAT(asked, ElementsAre("keysieve:shop-100:current"));
+  found.look([] { return true; });
+  EXPECT_THAT(asked, ElementsAre("keysieve:shop-100:current", "keysieve:shop-164:current",
+                                 "keysieve:shop-128:current"));
 }
 
 // As a server might that is not the one it seems to be.

@@ -63,6 +63,19 @@ TEST_P(DeleteSet, SaysSoInTheRecordUntilTheSetIsPushedAgain) {
   EXPECT_TRUE(read_stored_pointer(*store_, "lost")->is_deleted);
 }
 
+// Loaders that have found the set follow it until the record says that it was deleted.
+TEST_P(DeleteSet, EndsASetWhoseRecordHoldsNothing) {
+  delete_set(*store_, "tags");
+  change_pointer(*store_, "tags", [](PointerRecord& changed) {
+    changed.is_deleted = false;
+    return true;
+  });
+  EXPECT_TRUE(has_anything_of(*store_, "tags"));
+  delete_set(*store_, "tags");
+  EXPECT_TRUE(read_stored_pointer(*store_, "tags")->is_deleted);
+  expect_gone();
+}
+
 TEST_P(DeleteSet, LeavesOtherSetsAlone) {
   push(*store_, view_of(build_snapshot({.set_name = "shop"})), {});
   delete_set(*store_, "tags");

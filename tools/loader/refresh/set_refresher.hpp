@@ -44,6 +44,8 @@ class SetRefresher {
   [[nodiscard]] std::optional<WatchedLog> watched_log() const {
     return is_begun_ ? adds_.watched_log() : std::nullopt;
   }
+  // By a pattern.
+  [[nodiscard]] bool is_found() const noexcept { return config_.is_found; }
   // The last refresh has found that `keysieve delete` has removed it from the store.
   [[nodiscard]] bool is_deleted() const noexcept {
     return is_deleted_ && outcome_.trouble == Trouble::NeverPushed;

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxReplyBytes = kMaxValueBytes + kReplyFrameBytes;
 // Names that SCAN looks at per round trip; the server serves no other client meanwhile.
 constexpr std::string_view kScanCount = "1000";
 // Generous: the server may return a few more, and some names may be too long for records.
-constexpr std::size_t kMaxScanReplyBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 
 // A log's entry is a key, or a notice.
 constexpr std::string_view kKeyField = "key";
