@@ -11,12 +11,14 @@ use KeySieve\Adds\InSets;
 use KeySieve\Adds\KeysBySet;
 
 /**
- * For models that are InSets. Each insert and each update becomes a transaction: it writes the row, reads it back, and adds its new keys. So
- * it knows what the database and other processes have put into the row. If the store does not take the keys, save() throws and writes
- * nothing. Listeners of created and updated run before the commit.
+ * For models that are InSets. Each insert and each update becomes a transaction: an update locks and reads its row, the row is written and
+ * read back, and its new keys are added. So it knows what the database and other processes have put into the row. If the store does not
+ * take the keys, save() throws and writes nothing. Listeners of created and updated run before the commit.
  *
- * What writes without a model, such as insert(), upsert(), and update() or increment() of a query, adds nothing: there, call Adds::add()
- * before you commit.
+ * Without a primary key, save() throws a \LogicException. A model that is identified by more columns names them in setKeysForSaveQuery().
+ *
+ * What writes without a model adds nothing: insert(), upsert(), and update(), increment() or restore() of a query, updateExistingPivot(),
+ * and attach() without using(). There, call Adds::add() before you commit.
  *
  * @phpstan-require-extends Model
  * @phpstan-require-implements InSets
@@ -29,14 +31,7 @@ trait AddsKeys
      */
     protected function performInsert(Builder $query)
     {
-        $attributes = $this->attributes;
-        try {
-            return $this->writeAndAdd(fn (): bool => parent::performInsert($query));
-        } catch (\Throwable $error) {
-            // There is no row: save() must insert it if it is called again.
-            [$this->exists, $this->wasRecentlyCreated, $this->attributes] = [false, false, $attributes];
-            throw $error;
-        }
+        return $this->writeAndAdd(fn (): bool => parent::performInsert($query));
     }
 
     /**
@@ -68,38 +63,61 @@ trait AddsKeys
      */
     private function writeAndAdd(\Closure $write): mixed
     {
-        $original = $this->exists ? $this->getRawOriginal() : null;
-        return $this->getConnection()->transaction(function () use ($write, $original): mixed {
-            $result = $write();
-            if ($result !== false) {
-                $this->newKeys($original)->addTo(app(Adds::class));
+        $attributes = $this->getAttributes();
+        $others = [$this->original, $this->exists, $this->wasRecentlyCreated];
+        $isCommitted = false;
+        $connection = $this->getConnection();
+        try {
+            return $connection->transaction(function () use ($connection, $write, &$isCommitted): mixed {
+                $connection->afterCommit(static function () use (&$isCommitted): void {
+                    $isCommitted = true;
+                });
+                return $this->writeAndAddInTransaction($write);
+            });
+        } catch (\Throwable $error) {
+            if (!$isCommitted) { // otherwise a later callback has thrown, and the row stays
+                $this->setRawAttributes($attributes); // so that the call can be repeated
+                [$this->original, $this->exists, $this->wasRecentlyCreated] = $others;
             }
-            return $result;
-        });
+            throw $error;
+        }
     }
 
-    /** @param ?array<string, mixed> $original null: the row is new */
-    private function newKeys(?array $original): KeysBySet
+    /**
+     * @template T
+     * @param \Closure(): T $write
+     * @return T
+     */
+    private function writeAndAddInTransaction(\Closure $write): mixed
     {
-        $model = (clone $this)->syncOriginal(); // its primary key may be new
-        // It is locked already, but without asking for that MySQL may read an older version.
-        /** @var array<string, mixed> $row */
-        $row = (array) $model->setKeysForSelectQuery($model->newModelQuery())->toBase()->lockForUpdate()->first();
-        if ($row === []) {
-            return $original === null ? throw new \LogicException(static::class . ': its primary key does not find the new row') : KeysBySet::none();
+        $isNew = !$this->exists;
+        // A build may have left out rows that are trashed.
+        $before = array_filter($isNew ? [] : $this->lockedRows(), static fn (self $row): bool => !method_exists($row, 'trashed') || !$row->trashed());
+        $result = $write();
+        if ($result !== false) {
+            $after = (clone $this)->syncOriginal()->lockedRows(); // its primary key may be new
+            if ($isNew && $after === []) {
+                throw new \LogicException(static::class . ': its primary key does not find the new row');
+            }
+            self::keysOf($after)->butNot(self::keysOf($before))->addTo(app(Adds::class));
         }
-        $keys = KeysBySet::of($this->ofRow($row));
-        if ($original === null || array_diff_key($row, $original) !== []) { // only some columns were read
-            return $keys;
-        }
-        $before = $this->ofRow($original);
-        $isTrashed = method_exists($before, 'trashed') && $before->trashed(); // then a build may have left it out
-        return $isTrashed ? $keys : $keys->butNot(KeysBySet::of($before));
+        return $result;
     }
 
-    /** @param array<string, mixed> $row */
-    private function ofRow(array $row): static
+    /** @return array<static> as they are in the database, which may be more than one for a pivot */
+    private function lockedRows(): array
     {
-        return $this->newInstance([], true)->setRawAttributes($row);
+        $query = $this->setKeysForSaveQuery($this->newModelQuery())->toBase();
+        if ($query->wheres === []) {
+            throw new \LogicException(static::class . ' has no primary key, so that its row cannot be read');
+        }
+        // What this transaction has written is locked already, but without asking for that MySQL may read an older version.
+        return $query->lockForUpdate()->get()->map(fn (object $row): static => $this->newInstance([], true)->setRawAttributes((array) $row))->all();
+    }
+
+    /** @param array<static> $rows */
+    private static function keysOf(array $rows): KeysBySet
+    {
+        return array_reduce($rows, static fn (KeysBySet $keys, self $row): KeysBySet => $keys->and(KeysBySet::of($row)), KeysBySet::none());
     }
 }
