@@ -43,7 +43,7 @@ final class EloquentTest extends TestCase
             $set = new KeySieve\Set('tags');
             $until = static function (Closure $holds): void {
                 for ($deadline = time() + 60; !$holds(); usleep(5_000)) {
-                    time() < $deadline || exit('it did not become so');
+                    time() < $deadline || exit('timed out');
                 }
             };
             $until(static fn (): bool => !$set->mayContain('new'));
@@ -89,6 +89,81 @@ final class EloquentTest extends TestCase
             $stale->updateQuietly(['name' => 'b4']);
             PHP);
         self::assertSame(['a', 'b2', 'b3', 'b4'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAnUpdateIsComparedWithTheRowAndNotWithTheModel(string $framework): void
+    {
+        $this->code($framework, <<<'PHP'
+            $a = Tag::create(['name' => 'a', 'published' => 0])->refresh();
+            DB::beginTransaction();
+            $a->update(['published' => 1]);
+            DB::rollBack();
+            $b = Tag::create(['name' => 'b'])->refresh();
+            Tag::find($b->id)->update(['published' => 0]);
+            exec('redis-cli -s "$EXAMPLES_REDIS" DEL keysieve:tags:adds'); // as after a build
+            $a->update(['published' => 2]);
+            $b->update(['published' => 2]);
+            PHP);
+        self::assertSame(['a', 'b'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAPivotHasAllRowsOfItsPair(string $framework): void
+    {
+        $this->code($framework, <<<'PHP'
+            $product = Product::create(['name' => 'Cat food']);
+            $tag = Tag::withoutEvents(static fn () => Tag::create(['name' => 'a', 'published' => false]));
+            $product->tags()->attach($tag, ['role' => 'x']);
+            $product->tags()->attach($tag, ['role' => 'y']);
+            PHP);
+        self::assertSame(['x', 'y'], array_values(array_unique($this->added('roles'))));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAModelMayBeIdentifiedByMoreColumns(string $framework): void
+    {
+        $this->code($framework, <<<'PHP'
+            TenantTag::create(['id' => 1, 'tenant' => 1, 'name' => 'one']);
+            TenantTag::create(['id' => 1, 'tenant' => 2, 'name' => 'two']);
+            TenantTag::firstWhere('tenant', 2)->update(['name' => 'three']);
+            PHP);
+        self::assertSame(['one', 'two', 'three'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAModelWithoutAPrimaryKeyIsNotWritten(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            DB::table('tags')->insert(['name' => 'a']);
+            $tag = new class extends Tag {
+                protected $table = 'tags';
+                protected $primaryKey = null;
+                public $incrementing = false;
+            };
+            $try(static fn () => $tag->fill(['name' => 'b'])->save());
+            echo $rows();
+            PHP);
+        self::assertMatchesRegularExpression('/^LogicException: .* has no primary key.*\na$/s', $output);
+        self::assertSame([], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testACollectionIsNoKey(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            $tag = new class extends Tag {
+                protected $table = 'tags';
+                public function keysInSets(): array
+                {
+                    return ['tags' => collect([$this->name])];
+                }
+            };
+            $try(static fn () => $tag->fill(['name' => 'a'])->save());
+            echo $rows();
+            PHP);
+        self::assertMatchesRegularExpression('/^TypeError: .*keysInSets\(\) must return .* Illuminate.Support.Collection given\n$/', $output);
+        self::assertSame([], $this->added('tags'));
     }
 
     #[DataProvider('laravel')]
@@ -203,6 +278,34 @@ final class EloquentTest extends TestCase
             PHP);
         self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: .*\n0\[false,null\]1$/s', $output);
         self::assertSame(['1'], $this->added('products'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testAFailedIncrementCanBeRepeated(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            $tag = Tag::withoutEvents(static fn () => Tag::create(['name' => 'a', 'published' => 0])->refresh());
+            exec('redis-cli -s "$EXAMPLES_REDIS" SET keysieve:tags:adds "is no log"');
+            $try(static fn () => $tag->increment('views', 1, ['published' => 1]));
+            echo json_encode([$tag->views, $tag->published, $tag->isDirty()]);
+            exec('redis-cli -s "$EXAMPLES_REDIS" DEL keysieve:tags:adds');
+            $tag->increment('views', 1, ['published' => 1]);
+            echo DB::table('tags')->value('views'), $tag->views;
+            PHP);
+        self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: .*\n\[0,0,false\]11$/s', $output);
+        self::assertSame(['a'], $this->added('tags'));
+    }
+
+    #[DataProvider('laravel')]
+    public function testARowThatWasCommittedExistsThoughACallbackThrows(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            Tag::created(static fn () => DB::afterCommit(static fn () => throw new Exception('away')));
+            $tag = new Tag(['name' => 'a']);
+            $try(static fn () => $tag->save());
+            echo json_encode([$tag->exists, $tag->id]), $rows();
+            PHP);
+        self::assertSame("Exception: away\n[true,1]a", $output);
     }
 
     #[DataProvider('writes')]

@@ -8,6 +8,8 @@ declare(strict_types=1);
 use Illuminate\Bus\BusServiceProvider;
 use Illuminate\Database\DatabaseServiceProvider;
 use Illuminate\Database\Eloquent\Model;
+use Illuminate\Database\Eloquent\Relations\BelongsToMany;
+use Illuminate\Database\Eloquent\Relations\Pivot;
 use Illuminate\Database\Eloquent\SoftDeletes;
 use Illuminate\Database\Schema\Blueprint;
 use Illuminate\Foundation\Application;
@@ -50,6 +52,40 @@ class Product extends Model implements InSets
     public function keysInSets(): array
     {
         return ['products' => $this->id];
+    }
+
+    public function tags(): BelongsToMany
+    {
+        return $this->belongsToMany(Tag::class)->using(ProductTag::class);
+    }
+}
+
+class ProductTag extends Pivot implements InSets
+{
+    use AddsKeys;
+
+    public function keysInSets(): array
+    {
+        return ['roles' => $this->role];
+    }
+}
+
+class TenantTag extends Model implements InSets
+{
+    use AddsKeys;
+
+    public $incrementing = false;
+    public $timestamps = false;
+    protected $guarded = [];
+
+    public function keysInSets(): array
+    {
+        return ['tags' => $this->name];
+    }
+
+    protected function setKeysForSaveQuery($query)
+    {
+        return parent::setKeysForSaveQuery($query)->where('tenant', $this->original['tenant'] ?? $this->tenant);
     }
 }
 
@@ -98,6 +134,17 @@ Schema::create('products', static function (Blueprint $table): void {
     $table->id();
     $table->string('name');
     $table->timestamps();
+});
+Schema::create('product_tag', static function (Blueprint $table): void {
+    $table->integer('product_id');
+    $table->integer('tag_id');
+    $table->string('role');
+});
+Schema::create('tenant_tags', static function (Blueprint $table): void {
+    $table->integer('tenant');
+    $table->integer('id');
+    $table->string('name');
+    $table->primary(['tenant', 'id']);
 });
 Schema::create('jobs', static function (Blueprint $table): void {
     $table->id();

@@ -21,12 +21,17 @@ final class KeysBySet
         return new self([]);
     }
 
+    /** @throws \TypeError for keys that are no string|int, such as a Collection: its string would be a key that no lookup asks for */
     public static function of(InSets $row): self
     {
         $bySet = [];
         foreach ($row->keysInSets() as $set => $keys) {
-            if ($keys !== null) {
-                $bySet[$set] = array_fill_keys(is_array($keys) ? $keys : [$keys], true);
+            foreach (is_array($keys) ? $keys : array_filter([$keys], static fn (mixed $key): bool => $key !== null) as $key) {
+                if (!is_string($key) && !is_int($key)) {
+                    $type = get_debug_type($key);
+                    throw new \TypeError($row::class . "::keysInSets() must return string|int|null or an array of string|int for $set, $type given");
+                }
+                $bySet[$set][$key] = true;
             }
         }
         return new self($bySet);
