@@ -50,7 +50,7 @@ final class DoctrineTest extends TestCase
             $set = new KeySieve\Set('tags');
             $until = static function (Closure $holds): void {
                 for ($deadline = time() + 60; !$holds(); usleep(5_000)) {
-                    time() < $deadline || exit('it did not become so');
+                    time() < $deadline || exit('timed out');
                 }
             };
             $until(static fn (): bool => !$set->mayContain('new'));
@@ -117,13 +117,48 @@ final class DoctrineTest extends TestCase
     {
         $output = $this->code($packages, $options, <<<'PHP'
             $save($a = new Tag('a'), $b = new Tag('b'));
-            Auditor::$isOn = true;
+            Auditor::$priority = 2048;
             [$a->name, $b->name] = ['a2', 'b2'];
             $save();
             echo $rows();
             PHP);
         self::assertSame('a2 b2', $output);
         self::assertEqualsCanonicalizing(['a', 'b', 'a2', 'b2'], array_values(array_unique($this->added('tags'))));
+    }
+
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
+    public function testAListenerWithoutPriorityThatFlushesComesLater(array $packages, string $options): void
+    {
+        $output = $this->code($packages, $options, <<<'PHP'
+            $save($tag = new Tag('a'));
+            Auditor::$priority = 0;
+            $tag->name = 'what?';
+            $save();
+            echo $rows();
+            PHP);
+        self::assertSame('what!', $output);
+        self::assertContains('what!', $this->added('tags'));
+    }
+
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
+    public function testKeysAreThoseThatWereWrittenThoughAListenerChangesTheEntityThen(array $packages, string $options): void
+    {
+        $output = $this->code($packages, $options, <<<'PHP'
+            $db->getEventManager()->addEventListener('onFlush', new class {
+                public function onFlush($event): void
+                {
+                    foreach ($event->getObjectManager()->getUnitOfWork()->getScheduledEntityInsertions() as $tag) {
+                        $tag->name = 'not written';
+                    }
+                }
+            });
+            $save(new Tag('a'), new Tag('b'));
+            echo $rows();
+            PHP);
+        self::assertSame('a b', $output);
+        self::assertSame(['a', 'b'], array_values(array_diff($this->added('tags'), ['not written'])));
     }
 
     /** @param array<string, string> $packages */

@@ -36,14 +36,18 @@ final class Exclaimer
     }
 }
 
-/** Flushes in the middle of a flush, before AddKeysOfEntities hears of the update. */
+/** Flushes in the middle of a flush, before AddKeysOfEntities hears of the update or after. */
 final class Auditor
 {
-    public static bool $isOn = false;
+    public static ?int $priority = null;
+
+    public function __construct(private readonly int $priorityOfThis)
+    {
+    }
 
     public function postUpdate(PostUpdateEventArgs $event): void
     {
-        if (self::$isOn) {
+        if (self::$priority === $this->priorityOfThis) {
             $event->getObjectManager()->persist(new Change($event->getObject()::class));
             $event->getObjectManager()->flush();
         }
@@ -85,7 +89,10 @@ final class App extends Kernel implements CompilerPassInterface
             $container->loadFromExtension('keysieve', ['adds' => ['redis' => '%env(STORE)%'] + SETTINGS]);
             $container->register('logger', NullLogger::class);
             $container->register(Exclaimer::class, Exclaimer::class)->addTag('doctrine.event_listener', ['event' => 'preUpdate']);
-            $container->register(Auditor::class, Auditor::class)->addTag('doctrine.event_listener', ['event' => 'postUpdate', 'priority' => 1]);
+            foreach ([0, 2048] as $priority) {
+                $tag = ['event' => 'postUpdate', 'priority' => $priority];
+                $container->register("auditor $priority", Auditor::class)->setArguments([$priority])->addTag('doctrine.event_listener', $tag);
+            }
         });
     }
 

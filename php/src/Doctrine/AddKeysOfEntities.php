@@ -53,7 +53,7 @@ final class AddKeysOfEntities
     {
         $entity = $event->getObject();
         if ($entity instanceof InSets) {
-            $this->add(KeysBySet::of($entity), $event->getObjectManager());
+            $this->add(self::keysOfInserted($entity, $event->getObjectManager()), $event->getObjectManager());
         }
     }
 
@@ -76,7 +76,7 @@ final class AddKeysOfEntities
             return;
         }
         foreach ($this->inserted as $entity) {
-            $keys = $keys->and(KeysBySet::of($entity));
+            $keys = $keys->and(self::keysOfInserted($entity, $entities));
         }
         foreach ($this->updated as $entity) {
             $keys = $keys->and($this->newKeys($entity, $entities));
@@ -85,6 +85,12 @@ final class AddKeysOfEntities
         $keys = $keys->butNot($this->added);
         $keys->addTo($this->adds);
         $this->added = $this->added->and($keys);
+    }
+
+    /** Of what is written, which a listener may have changed in the entity since, and of the entity, which has what the database generated. */
+    private static function keysOfInserted(InSets $entity, EntityManagerInterface $entities): KeysBySet
+    {
+        return self::keys($entity, $entities, 1)->and(KeysBySet::of($entity));
     }
 
     private function newKeys(InSets $entity, EntityManagerInterface $entities): KeysBySet

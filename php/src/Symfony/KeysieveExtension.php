@@ -100,7 +100,8 @@ final class KeysieveExtension extends Extension
         $container->setAlias(Adds::class, $config['queue'] ? QueuedAdds::class : RedisAdds::class);
         $listener = $container->register(AddKeysOfEntities::class)->setArguments([new Reference(Adds::class)]);
         foreach (['onFlush', 'postPersist', 'postUpdate'] as $event) {
-            $listener->addTag('doctrine.event_listener', ['event' => $event]);
+            // Before listeners that flush, since that makes Doctrine forget what is written.
+            $listener->addTag('doctrine.event_listener', ['event' => $event, 'priority' => $event === 'onFlush' ? 0 : 1024]);
         }
     }
 
