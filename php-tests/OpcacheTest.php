@@ -83,4 +83,18 @@ final class OpcacheTest extends TestCase
         ]);
         self::assertSame('[true,false]', $script->output, $script->errors);
     }
+
+    public function testThePackageMayBePreloadedWhetherTheExtensionIsThereOrNot(): void
+    {
+        $preload = SharedMemory::directory() . '/preload.php';
+        $folder = var_export(realpath(__DIR__ . '/../php/src'), true);
+        file_put_contents($preload, "<?php array_map(opcache_compile_file(...), glob($folder . '/{,Adds/,Reader/}*.php', GLOB_BRACE));");
+        $script = PhpScript::run('echo json_encode(KeySieve\\candidate_sets([], "apple"));', [
+            ...PhpScript::opcache(),
+            'opcache.enable_cli' => 1,
+            'opcache.preload' => $preload,
+            'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],
+        ]);
+        self::assertSame('[]', $script->output, $script->errors);
+    }
 }

@@ -29,6 +29,4 @@ spl_autoload_register(static function (string $class): void {
         require_once $file;
     }
 });
-if (!function_exists('KeySieve\may_contain')) {
-    require_once __DIR__ . '/src/functions.php';
-}
+require_once __DIR__ . '/src/functions.php';

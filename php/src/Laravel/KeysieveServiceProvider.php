@@ -47,7 +47,7 @@ final class KeysieveServiceProvider extends ServiceProvider
 {
     public function register(): void
     {
-        // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
+        // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package was installed.
         $settings = $this->app->make(Repository::class);
         /**
          * @var array{source: ?string, sets: array<int|string, ?string>, seen_sets: array<int|string>, disposable_domains: int|string|null,
