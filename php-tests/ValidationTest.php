@@ -35,7 +35,7 @@ final class ValidationTest extends TestCase
         yield 'a space' => ['me@exam ple.org', []];
         yield 'an @ in quotes' => ['"a@b.example"@example.org', ['example.org']];
         yield 'a top-level domain alone' => ['me@example', []];
-        yield 'no domain' => ['me@', []];
+        yield 'not a domain' => ['me@', []];
         yield 'no address' => ['me', []];
         yield 'nothing' => ['', []];
     }

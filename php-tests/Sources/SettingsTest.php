@@ -25,7 +25,7 @@ final class SettingsTest extends SourceTestCase
     {
         $script = $this->ask('redis://cache', '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString('a store with redis: is no source of sets: "keysieve pull SET URL', $script->errors);
+        self::assertStringContainsString('a store with redis: is not a source of sets: "keysieve pull SET URL', $script->errors);
     }
 
     public function testAWrongSourceIsRefusedAsItIsWritten(): void
@@ -39,9 +39,9 @@ final class SettingsTest extends SourceTestCase
                 }
             }
             PHP);
-        self::assertSame(6, substr_count($script->output, 'is no source of sets'), $script->output);
-        $told = 'a store with redis: is no source of sets: "keysieve pull SET URL -o SET.ks" fetches from it, then use files:/path; or a dir: store';
-        self::assertStringStartsWith("$told\n\"dir:\" is no source of sets: directory:/path, dir:/path or files:/path\n", $script->output);
+        self::assertSame(6, substr_count($script->output, 'is not a source of sets'), $script->output);
+        $told = 'a store with redis: is not a source of sets: "keysieve pull SET URL -o SET.ks" fetches from it, then use files:/path; or a dir: store';
+        self::assertStringStartsWith("$told\n\"dir:\" is not a source of sets: directory:/path, dir:/path or files:/path\n", $script->output);
         self::assertStringNotContainsString('secret', $script->output);
     }
 

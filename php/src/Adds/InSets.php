@@ -8,8 +8,8 @@ namespace KeySieve\Adds;
  * An entity of Doctrine whose keys are in sets, or a model of Eloquent, which also uses KeySieve\Laravel\AddsKeys. The keys are added
  * before the row is committed: when it is inserted, and when an update gives it other keys.
  *
- * An update is compared with the row as you read it. If another process may change the row between your read and your write, lock it
- * (lockForUpdate() in Eloquent) or use Doctrine's #[Version]; otherwise keys that are made of several columns may be missing.
+ * Doctrine compares an update with the row as it has read it. Call clear() after a rollback, and use #[Version] if another process may
+ * change the row between your read and your write; otherwise keys may be missing.
  */
 interface InSets
 {

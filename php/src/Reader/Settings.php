@@ -27,7 +27,7 @@ final class Settings
     /**
      * For sets that were not asked yet.
      *
-     * @throws \InvalidArgumentException for what is no source
+     * @throws \InvalidArgumentException for what is not a source
      */
     public static function use(string $source): void
     {
@@ -134,11 +134,11 @@ final class Settings
         if (preg_match('~\A(?:(directory|files):([^?]+)|(dir):([^?]+)(?:\?prefix=([A-Za-z0-9_.-]+))?)\z~', $source, $match) !== 1) {
             $store = preg_match('~\A(?:lmdb|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
             throw new \InvalidArgumentException($store
-                ? "a store with $scheme[0]: is no source of sets: \"keysieve pull SET URL -o SET.ks\" fetches from it, then use files:/path; or a dir: store"
-                : "\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
+                ? "a store with $scheme[0]: is not a source of sets: \"keysieve pull SET URL -o SET.ks\" fetches from it, then use files:/path; or a dir: store"
+                : "\"$source\" is not a source of sets: directory:/path, dir:/path or files:/path");
         }
         if (str_contains($source, '://') || str_contains($source, "\0")) {
-            throw new \InvalidArgumentException("\"$source\" is no source of sets: the path is not one of files");
+            throw new \InvalidArgumentException("\"$source\" is not a source of sets: the path is not one of files");
         }
         return $match[1] !== '' ? [$match[1], $match[2], ''] : [$match[3], $match[4], $match[5] ?? 'keysieve'];
     }

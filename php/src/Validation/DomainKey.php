@@ -13,7 +13,7 @@ final class DomainKey
     private const MOST_BYTES = 253; // RFC 1035, without the dot at the end
     private const LABEL = '[\x21-\x2d\x2f-\x7e]+'; // what can be seen of ASCII, except the dot
 
-    /** Null if it is no domain. Without the extension intl, one that is not ASCII is none either. */
+    /** Null if it is not a domain or, without the extension intl, not ASCII. */
     public static function of(string $domain): ?string
     {
         $domain = rtrim((string) preg_replace('/[。．｡]/u', '.', $domain), '.'); // UTS 46 calls these dots, too
