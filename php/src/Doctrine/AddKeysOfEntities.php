@@ -87,7 +87,7 @@ final class AddKeysOfEntities
         $this->added = $this->added->and($keys);
     }
 
-    /** Of what is written, which a listener may have changed in the entity since, and of the entity, which has what the database generated. */
+    /** Listeners may have changed the entity after it was written, and only the entity has what the database generated. So it adds the keys of both. */
     private static function keysOfInserted(InSets $entity, EntityManagerInterface $entities): KeysBySet
     {
         return self::keys($entity, $entities, 1)->and(KeysBySet::of($entity));

@@ -111,7 +111,7 @@ trait AddsKeys
         if ($query->wheres === []) {
             throw new \LogicException(static::class . ' has no primary key, so that its row cannot be read');
         }
-        // What this transaction has written is locked already, but without asking for that MySQL may read an older version.
+        // After the write they are locked already, but without this lock MySQL may read an older version.
         return $query->lockForUpdate()->get()->map(fn (object $row): static => $this->newInstance([], true)->setRawAttributes((array) $row))->all();
     }
 
