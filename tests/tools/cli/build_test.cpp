@@ -161,7 +161,7 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
                        {call + "--min-keys 5001", "has 5,000 keys, fewer than 5,001; --min-keys"},
                        {call + "--min-keys 6k", "fewer than 6,000"},
                        {call + "--max-fpr 0.001%", "above 0.00100 %"},
-                       {call + "--fpr 0.0000001 --required-keys " + others, "required key \"猫\""}});
+                       {call + "--fpr 0.000001 --required-keys " + others, "required key \"猫\""}});
   EXPECT_FALSE(std::filesystem::exists(path("new.ks")));
   for (const std::string& options :
        {like + "--allow-shrink", like + "--max-shrink 51%", std::string("--min-keys 5000"),
