@@ -112,7 +112,7 @@ void FoundSets::look(Store& store, const ListLimits& limits, std::vector<SetConf
     return own.empty() || config_.names_set(name) ||
            std::ranges::any_of(own, [&](const Pattern* pattern) { return pattern->names.contains(name); });
   });
-  std::ranges::rotate(names, std::ranges::lower_bound(names, next_name_));
+  std::rotate(names.begin(), std::lower_bound(names.begin(), names.end(), next_name_), names.end());
   for (std::size_t first = 0; first < names.size(); first += kNamesPerCall) {
     next_name_ = names[first];
     limits.on_progress();
