@@ -39,6 +39,12 @@ double loss_of(const RollbackPlan& plan) {
   return share_lost(plan.current.key_count, plan.target.key_count);
 }
 
+// By the counts; others may have come in place of lost keys. Empty if the counts show no loss.
+std::string loss_text(const RollbackPlan& plan) {
+  const double loss = loss_of(plan);
+  return loss > 0 ? fmt::format("at least {} of the keys", format_share(loss)) : "";
+}
+
 void say_passed_over(const RollbackPlan& plan) {
   for (const SnapshotRecord& record : plan.passed_over) {
     print_note(fmt::format("passed over {}: it has so few keys that loaders have probably refused it",
@@ -80,13 +86,13 @@ void list_kept(const RollbackOptions& options, Store& store) {
 
 bool is_wanted(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
   if (options.yes) return true;
-  return is_confirmed(
-      fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back?",
-                  options.set_name, store.name(), summary(plan.current), summary(plan.target),
-                  format_share(loss_of(plan))),
-      fmt::format("{}: set \"{}\" would go from {} back to {}, and lose at least {} of the keys",
-                  store.name(), options.set_name, summary(plan.current), summary(plan.target),
-                  format_share(loss_of(plan))));
+  const std::string loss = loss_text(plan);
+  const std::string from = summary(plan.current);
+  const std::string to = summary(plan.target);
+  return is_confirmed(fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n{}Roll back?", options.set_name,
+                                  store.name(), from, to, loss.empty() ? "" : "  loses " + loss + "\n"),
+                      fmt::format("{}: set \"{}\" would go from {} back to {}{}", store.name(),
+                                  options.set_name, from, to, loss.empty() ? "" : ", and lose " + loss));
 }
 
 RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
@@ -101,7 +107,11 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
   report.add("store", store.name(), "store", store.name());
   report.add("was", summary(plan.current), "replaces", plan.current.generation);
   report.add("is", summary(plan.target), "restores", record.restores);
-  report.add("lost", "at least " + format_share(loss_of(plan)) + " of the keys", "lost_share", loss_of(plan));
+  if (loss_of(plan) > 0) {
+    report.add("lost", loss_text(plan), "lost_share", loss_of(plan));
+  } else {
+    report.add_member("lost_share", 0.0);
+  }
   report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
   report.add_member("as_of", record.as_of);
   report.add_member("replaced_as_of", plan.current.as_of);

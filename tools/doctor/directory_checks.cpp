@@ -25,7 +25,7 @@ constexpr UnixSeconds kClockTolerance = 5;
 
 std::string age(UnixSeconds moment, UnixSeconds now) {
   const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
-  return moment > now ? "in " + span : span + " ago";
+  return moment > now ? span + " ahead of this clock" : span + " ago";
 }
 
 // Write permission does not count if a sticky bit keeps users to their own files, or if the mount is

@@ -72,6 +72,17 @@ TEST_F(Rollback, SaysWhatItWouldDoWithoutATerminal) {
   EXPECT_EQ(key_count(), 300);
 }
 
+TEST_F(Rollback, SaysNothingOfALossIfTheKeysGetMore) {
+  run({"rollback", "tags", "--yes", store()});
+  const std::string back = refusal(64, {"rollback", "tags", store()});
+  EXPECT_THAT(back, EndsWith(", 300 keys, split_block_bloom; --yes does it without a terminal"));
+  EXPECT_THAT(keysieve_typing("n\n", {"rollback", "tags", store()}).errors, Not(HasSubstr("loses")));
+  EXPECT_THAT(said({"rollback", "tags", "--yes", store()}), Not(HasSubstr("lost")));
+  EXPECT_EQ(key_count(), 300);
+  run({"rollback", "tags", "--yes", store()});
+  EXPECT_EQ(json({"rollback", "tags", "--yes", store()}).at("lost_share"), 0.0);
+}
+
 TEST_F(Rollback, SaysWhatItPassesOverAndListMarksIt) {
   run({"push", "--allow-shrink", build("half", numbered_lines(140), {"--like", seed_}), store()});
   push(build("next", numbered_lines(310), {"--like", seed_}));
