@@ -25,6 +25,7 @@ final class FpmPool
      * @param ?Clock                               $clock     in place of the machine's
      * @param ?string                              $user      of the master, in place of this process's
      * @param string                               $ini       what php.ini holds
+     * @param bool                                 $isBare    without keysieve's extension
      */
     public function __construct(
         string $script,
@@ -34,6 +35,7 @@ final class FpmPool
         private readonly ?Clock $clock = null,
         private readonly ?string $user = null,
         string $ini = '',
+        private readonly bool $isBare = false,
     ) {
         $this->directory = new Folder('fpm', 0711);
         $this->log = "{$this->directory}/php.log";
@@ -112,7 +114,7 @@ final class FpmPool
             self::program(), '-c', "{$this->directory}/php.ini", '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
             '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
-        $settings = [...PhpScript::opcache(), 'extension' => [getenv('KEYSIEVE_EXTENSION')]];
+        $settings = [...PhpScript::opcache(), 'extension' => $this->isBare ? [] : [getenv('KEYSIEVE_EXTENSION')]];
         foreach (array_merge_recursive($settings, $this->settings) as $name => $values) {
             foreach ((array) $values as $value) {
                 array_push($command, '-d', "$name=$value");

@@ -47,6 +47,7 @@ function requests_per_second(string $url, string $seconds): float
     return (float) $found[1];
 }
 
+$pools = ['pages' => ['pm.max_children' => trim(shell_exec('nproc'))]];
 $pool = new FpmPool(
     "require '" . __DIR__ . "/methods.php';
     \$place = new Place(\$_GET['method'], $count, '$folder');
@@ -56,8 +57,17 @@ $pool = new FpmPool(
     } else {
         echo (require \$place->ask)([page_keys($count)], open(\$place), \$place);
     }",
-    ['pages' => ['pm.max_children' => trim(shell_exec('nproc'))]],
+    $pools,
     settings: SETTINGS + ['apc.entries_hint' => $count, 'extension' => EXTENSIONS],
+);
+$bare_pool = new FpmPool(
+    "require '" . __DIR__ . "/methods.php';
+    use_package('$folder');
+    \$keys = page_keys($count);
+    echo count(ready('keys-$count')->candidates(\$keys));",
+    $pools,
+    settings: SETTINGS,
+    isBare: true,
 );
 file_put_contents("$folder/empty.php", '<?php');
 $nginx = new Nginx($pool, "location = /empty {
@@ -75,6 +85,12 @@ foreach (preg_grep(LEFT_OUT, array_keys(METHODS), PREG_GREP_INVERT) as $i => $me
     if ((int) get($urls[$name]) === 0 && $i !== 0) {
         throw new RuntimeException("$name finds none of 20 keys");
     }
+}
+
+$bare_nginx = new Nginx($bare_pool);
+$urls['the package in PHP, candidates()'] = $bare_nginx->url;
+if ((int) get($bare_nginx->url) === 0) {
+    throw new RuntimeException('the package finds none of 20 keys');
 }
 
 array_map(fn (string $page) => requests_per_second($page, '1'), $urls); // warms up
