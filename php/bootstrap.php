@@ -15,9 +15,10 @@ spl_autoload_register(static function (string $class): void {
         return;
     }
     // A signal handler may ask a set in the middle of a call, where it would not find a class that is just being loaded. So a Set, Map
-    // or SeenSet comes with all that it may need.
-    $folders = in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true) ? ['', '/Reader', '/Reader/Kind'] : [];
-    foreach ($folders as $folder) {
+    // or SeenSet comes with all that it may need; but not in php-fpm without pcntl, where each request would load all of it in vain.
+    $isWhole = (PHP_SAPI !== 'fpm-fcgi' || function_exists('pcntl_signal'))
+        && in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true);
+    foreach ($isWhole ? ['', '/Reader', '/Reader/Kind'] : [] as $folder) {
         foreach (scandir(__DIR__ . "/src$folder") ?: [] as $name) {
             if (preg_match('/^[A-Z]\w+\.php$/', $name) === 1) {
                 require_once __DIR__ . "/src$folder/$name";

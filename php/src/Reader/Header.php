@@ -33,8 +33,8 @@ final class Header
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
-        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/x512/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
-        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/x768/VsampledCount/x2276/a64signature';
+        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
+        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/@1744/VsampledCount/@4024/a64signature';
 
     private function __construct(
         public readonly string $setName,
