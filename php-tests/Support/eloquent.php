@@ -1,7 +1,7 @@
 <?php
 
-// An application in Laravel with Eloquent, SQLite and queues. EloquentTest includes it, and gives FRAMEWORK, AUTOLOADER, TEMPORARY and
-// SETTINGS (of adds).
+// An application in Laravel with Eloquent and queues. EloquentTest includes it, and gives FRAMEWORK, AUTOLOADER, TEMPORARY,
+// SETTINGS (of adds) and MARIADB (a socket; null: SQLite). Where a test has included it before, it finds the tables.
 
 declare(strict_types=1);
 
@@ -89,9 +89,10 @@ class TenantTag extends Model implements InSets
     }
 }
 
-mkdir(TEMPORARY . '/config');
-mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
+is_dir(TEMPORARY . '/config') || mkdir(TEMPORARY . '/config') && mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
 touch(TEMPORARY . '/app.sqlite');
+$sqlite = ['driver' => 'sqlite', 'database' => TEMPORARY . '/app.sqlite', 'prefix' => '', 'journal_mode' => 'wal'];
+$mariaDb = ['driver' => 'mariadb', 'unix_socket' => MARIADB, 'database' => 'app', 'username' => 'root', 'password' => '', 'charset' => 'utf8mb4'];
 $queue = ['driver' => 'database', 'table' => 'jobs', 'queue' => 'default', 'retry_after' => 90];
 $store = ['host' => getenv('EXAMPLES_REDIS'), 'port' => 0, 'database' => 0, 'timeout' => 60, 'read_timeout' => 60];
 foreach ([
@@ -102,7 +103,7 @@ foreach ([
     'cache' => ['default' => 'array', 'stores' => ['array' => ['driver' => 'array']]],
     'database' => [
         'default' => 'main',
-        'connections' => ['main' => ['driver' => 'sqlite', 'database' => TEMPORARY . '/app.sqlite', 'prefix' => '']],
+        'connections' => ['main' => MARIADB === null ? $sqlite : $mariaDb, 'second' => $sqlite + ['busy_timeout' => 0]],
         'redis' => ['client' => 'phpredis', 'options' => ['prefix' => 'laravel_database_'], 'default' => $store],
     ],
     'queue' => ['default' => 'sync', 'connections' => ['sync' => ['driver' => 'sync'], 'database' => $queue], 'failed' => ['driver' => 'null']],
@@ -122,39 +123,41 @@ $app->bootstrapWith([
 $app->instance(Psr\Log\LoggerInterface::class, new Psr\Log\NullLogger());
 class_exists('DB') || class_alias(DB::class, 'DB');
 
-Schema::create('tags', static function (Blueprint $table): void {
-    $table->id();
-    $table->string('name')->unique();
-    $table->boolean('published')->default(true);
-    $table->integer('views')->default(0);
-    $table->timestamps();
-    $table->softDeletes();
-});
-Schema::create('products', static function (Blueprint $table): void {
-    $table->id();
-    $table->string('name');
-    $table->timestamps();
-});
-Schema::create('product_tag', static function (Blueprint $table): void {
-    $table->integer('product_id');
-    $table->integer('tag_id');
-    $table->string('role');
-});
-Schema::create('tenant_tags', static function (Blueprint $table): void {
-    $table->integer('tenant');
-    $table->integer('id');
-    $table->string('name');
-    $table->primary(['tenant', 'id']);
-});
-Schema::create('jobs', static function (Blueprint $table): void {
-    $table->id();
-    $table->string('queue');
-    $table->longText('payload');
-    $table->integer('attempts');
-    $table->integer('reserved_at')->nullable();
-    $table->integer('available_at');
-    $table->integer('created_at');
-});
+if (!Schema::hasTable('jobs')) {
+    Schema::create('tags', static function (Blueprint $table): void {
+        $table->id();
+        $table->string('name')->unique();
+        $table->boolean('published')->default(true);
+        $table->integer('views')->default(0);
+        $table->timestamps();
+        $table->softDeletes();
+    });
+    Schema::create('products', static function (Blueprint $table): void {
+        $table->id();
+        $table->string('name');
+        $table->timestamps();
+    });
+    Schema::create('product_tag', static function (Blueprint $table): void {
+        $table->integer('product_id');
+        $table->integer('tag_id');
+        $table->string('role');
+    });
+    Schema::create('tenant_tags', static function (Blueprint $table): void {
+        $table->integer('tenant');
+        $table->integer('id');
+        $table->string('name');
+        $table->primary(['tenant', 'id']);
+    });
+    Schema::create('jobs', static function (Blueprint $table): void {
+        $table->id();
+        $table->string('queue');
+        $table->longText('payload');
+        $table->integer('attempts');
+        $table->integer('reserved_at')->nullable();
+        $table->integer('available_at');
+        $table->integer('created_at');
+    });
+}
 /** Says what a write throws. */
 $try = static function (Closure $write): void {
     try {
