@@ -12,9 +12,13 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('frameworks')]
 final class EloquentMariaDbTest extends EloquentTest
 {
-    protected function setUp(): void
+    public static function setUpBeforeClass(): void
     {
-        $this->mariaDb = new MariaDbServer();
-        parent::setUp();
+        self::$mariaDb = new MariaDbServer();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$mariaDb = null;
     }
 }

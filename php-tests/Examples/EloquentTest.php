@@ -18,14 +18,15 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('frameworks')]
 class EloquentTest extends TestCase
 {
-    protected ?MariaDbServer $mariaDb = null;
+    protected static ?MariaDbServer $mariaDb = null;
     protected RedisServer $redis;
     protected Examples $examples;
 
     protected function setUp(): void
     {
+        self::$mariaDb?->clear();
         $this->redis = new RedisServer();
-        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket], $this->mariaDb === null ? [] : MariaDbServer::MODULES);
+        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket], self::$mariaDb === null ? [] : MariaDbServer::MODULES);
     }
 
     /** @return iterable<string, array{string}> */
@@ -366,7 +367,7 @@ class EloquentTest extends TestCase
             'AUTOLOADER' => Framework::autoloader($framework),
             'TEMPORARY' => (string) $this->examples->folder,
             'SETTINGS' => $settings + ['redis' => 'default'],
-            'MARIADB' => $this->mariaDb?->socket,
+            'MARIADB' => self::$mariaDb?->socket,
         ];
         $given = '';
         foreach ($constants as $name => $value) {

@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A mariadbd of its own on a unix socket, with an empty database "app" that any user may change. Ends with the object. */
+/** A mariadbd of its own on a unix socket, whose database "app" any user may change. Ends with the object. */
 final class MariaDbServer
 {
-    /** For an Examples. */
+    /** What PHP needs for it, for an Examples. */
     public const MODULES = ['mysqlnd', 'pdo_mysql'];
 
     public readonly string $socket;
@@ -22,9 +22,8 @@ final class MariaDbServer
         $place = ["--datadir=$folder", "--socket=$this->socket", "--user=$user", '--skip-networking', '--skip-grant-tables'];
         $small = ['--innodb-log-file-size=4M', '--innodb-buffer-pool-size=8M', '--innodb-flush-log-at-trx-commit=0', '--innodb-flush-method=nosync'];
         $this->process = new Background($folder, ['/usr/sbin/mariadbd', '--no-defaults', ...$place, ...$small]);
-        $client = ['mariadb', '--no-defaults', "--socket=$this->socket", '--execute'];
-        $isMade = static fn (): bool => Program::run([...$client, 'CREATE DATABASE app CHARACTER SET utf8mb4'])->status === 0;
-        if (!Deadline::reaches(fn (): bool => !$this->process->isRunning() || $isMade()) || !$this->process->isRunning()) {
+        $answers = fn (): bool => $this->run('SELECT 1')->status === 0;
+        if (!Deadline::reaches(fn (): bool => !$this->process->isRunning() || $answers()) || !$this->process->isRunning()) {
             throw new \RuntimeException("mariadbd does not answer: {$this->process->output()}");
         }
     }
@@ -32,5 +31,17 @@ final class MariaDbServer
     public function __destruct()
     {
         $this->process->end(SIGKILL);
+    }
+
+    /** Removes all tables. */
+    public function clear(): void
+    {
+        $program = $this->run('CREATE OR REPLACE DATABASE app CHARACTER SET utf8mb4');
+        $program->status === 0 || throw new \RuntimeException($program->errors);
+    }
+
+    private function run(string $sql): Program
+    {
+        return Program::run(['mariadb', '--no-defaults', "--socket=$this->socket", '--execute', $sql]);
     }
 }
