@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
-use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\MariaDbServer;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
@@ -13,12 +12,7 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('frameworks')]
 final class EloquentMariaDbTest extends EloquentTest
 {
-    /** How two processes take turns. */
-    private const EVENTS = <<<'PHP'
-        $events = new Redis();
-        $events->connect(getenv('EXAMPLES_REDIS'), 0, 0, null, 0, 300);
-        $tell = static fn (string $event): int => $events->rPush("event $event", '');
-        $await = static fn (string $event): array => $events->blPop("event $event", 200) ?: exit("not heard: $event");
+    private const UNTIL_ANOTHER_WAITS = <<<'PHP'
         $untilAnotherWaits = static function (): void {
             $waiting = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Innodb_row_lock_current_waits'";
             for ($deadline = time() + 200; DB::scalar($waiting) < 1; usleep(1_000)) {
@@ -56,7 +50,7 @@ final class EloquentMariaDbTest extends EloquentTest
                 Tag::withoutTimestamps(static fn () => $c->update(['views' => 1])); // which the row has, so nothing is written
             });
             PHP);
-        $output = $this->code($framework, self::EVENTS . <<<'PHP'
+        $output = $this->code($framework, self::UNTIL_ANOTHER_WAITS . <<<'PHP'
             $await('read');
             DB::transaction(static function () use ($tell, $untilAnotherWaits): void {
                 DB::table('tags')->where('name', 'a')->update(['published' => 0]);
@@ -87,7 +81,7 @@ final class EloquentMariaDbTest extends EloquentTest
             echo json_encode([$a->isDirty('name'), $a->getOriginal('name')]);
             $a->save();
             PHP);
-        $output = $this->code($framework, self::EVENTS . <<<'PHP'
+        $output = $this->code($framework, self::UNTIL_ANOTHER_WAITS . <<<'PHP'
             DB::transaction(static function () use ($tell, $await, $untilAnotherWaits): void {
                 foreach (range(1, 9) as $id) { // of the two, MariaDB rolls back the one that has changed less
                     Product::create(['name' => $id]);
@@ -103,10 +97,5 @@ final class EloquentMariaDbTest extends EloquentTest
         self::assertMatchesRegularExpression('/^Illuminate.Database.DeadlockException: .*\n\[true,"a"\]$/s', $other->output());
         self::assertSame('a2 b', $this->code($framework, 'echo $rows();'));
         self::assertSame(['a', 'b', 'a2'], $this->added('tags'));
-    }
-
-    private function startCode(string $framework, string $code): Background
-    {
-        return $this->examples->startCode($this->application($framework) . self::EVENTS . $code);
     }
 }

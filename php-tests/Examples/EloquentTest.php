@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
+use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\Loader;
@@ -19,8 +20,8 @@ use PHPUnit\Framework\Attributes\Group;
 class EloquentTest extends TestCase
 {
     protected static ?MariaDbServer $mariaDb = null;
-    protected RedisServer $redis;
-    protected Examples $examples;
+    private RedisServer $redis;
+    private Examples $examples;
 
     protected function setUp(): void
     {
@@ -343,6 +344,39 @@ class EloquentTest extends TestCase
         self::assertMatchesRegularExpression('/^KeySieve.Adds.AddException: .*\nrows: $/s', $output);
     }
 
+    #[DataProvider('laravel')]
+    public function testAWriterThatMeetsAnotherCanRepeatItsSave(string $framework): void
+    {
+        $isSqlite = self::$mariaDb === null;
+        $this->code($framework, 'Tag::create(["name" => "a"]); Tag::create(["name" => "b"]);' . ($isSqlite ? 'DB::statement("PRAGMA journal_mode = WAL");' : ''));
+        $other = $this->startCode($framework, <<<'PHP'
+            foreach (['b2', 'b3'] as $name) {
+                $await('row is read');
+                Tag::find(2)->update(['name' => $name]);
+                $tell('other row is committed');
+            }
+            PHP);
+        $output = $this->code($framework, <<<'PHP'
+            $meetsAnother = true;
+            Tag::updating(static function () use ($tell, $await, &$meetsAnother): void {
+                if ($meetsAnother) {
+                    $meetsAnother = false;
+                    $tell('row is read');
+                    $await('other row is committed');
+                }
+            });
+            $a = Tag::find(1);
+            $try(static fn () => $a->update(['name' => 'a2']));
+            $a->save();
+            $meetsAnother = true;
+            DB::transaction(static fn () => $a->update(['name' => 'a3']), attempts: 2);
+            echo $rows();
+            PHP);
+        self::assertSame([0, ''], [$other->status(), $other->output()]);
+        self::assertMatchesRegularExpression($isSqlite ? '/^Illuminate.*QueryException: .*database is locked.*\na3 b3$/s' : '/^a3 b3$/', $output);
+        self::assertSame(['a', 'b', 'b2', 'a2', 'b3', 'a3'], $this->added('tags'));
+    }
+
     /** @return string[] */
     protected function added(string $set, string $prefix = 'keysieve'): array
     {
@@ -356,11 +390,17 @@ class EloquentTest extends TestCase
         return $this->examples->code($this->application($framework, $settings) . $code);
     }
 
+    /** Runs beside this process, in an application that code() has made. */
+    protected function startCode(string $framework, string $code): Background
+    {
+        return $this->examples->startCode($this->application($framework) . $code);
+    }
+
     /**
      * @param array<string, string> $settings
      * @return string the beginning of code that runs in it
      */
-    protected function application(string $framework, array $settings = []): string
+    private function application(string $framework, array $settings = []): string
     {
         $constants = [
             'FRAMEWORK' => $framework,

@@ -17,6 +17,7 @@ use Illuminate\Foundation\Bootstrap;
 use Illuminate\Queue\QueueServiceProvider;
 use Illuminate\Redis\RedisServiceProvider;
 use Illuminate\Support\Facades\DB;
+use Illuminate\Support\Facades\Redis;
 use Illuminate\Support\Facades\Schema;
 use KeySieve\Adds\InSets;
 use KeySieve\Laravel\AddsKeys;
@@ -89,27 +90,30 @@ class TenantTag extends Model implements InSets
     }
 }
 
-is_dir(TEMPORARY . '/config') || mkdir(TEMPORARY . '/config') && mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
-touch(TEMPORARY . '/app.sqlite');
-$sqlite = ['driver' => 'sqlite', 'database' => TEMPORARY . '/app.sqlite', 'prefix' => '', 'journal_mode' => 'wal'];
-$mariaDb = ['driver' => 'mariadb', 'unix_socket' => MARIADB, 'database' => 'app', 'username' => 'root', 'password' => '', 'charset' => 'utf8mb4'];
-$queue = ['driver' => 'database', 'table' => 'jobs', 'queue' => 'default', 'retry_after' => 90];
-$store = ['host' => getenv('EXAMPLES_REDIS'), 'port' => 0, 'database' => 0, 'timeout' => 60, 'read_timeout' => 60];
-foreach ([
-    'app' => ['providers' => [
-        BusServiceProvider::class, DatabaseServiceProvider::class, QueueServiceProvider::class, RedisServiceProvider::class,
-        Illuminate\Cache\CacheServiceProvider::class, Illuminate\Encryption\EncryptionServiceProvider::class, KeysieveServiceProvider::class,
-    ], 'key' => str_repeat('k', 32), 'cipher' => 'AES-256-CBC'],
-    'cache' => ['default' => 'array', 'stores' => ['array' => ['driver' => 'array']]],
-    'database' => [
-        'default' => 'main',
-        'connections' => ['main' => MARIADB === null ? $sqlite : $mariaDb, 'second' => $sqlite + ['busy_timeout' => 0]],
-        'redis' => ['client' => 'phpredis', 'options' => ['prefix' => 'laravel_database_'], 'default' => $store],
-    ],
-    'queue' => ['default' => 'sync', 'connections' => ['sync' => ['driver' => 'sync'], 'database' => $queue], 'failed' => ['driver' => 'null']],
-    'keysieve' => ['adds' => SETTINGS],
-] as $name => $values) {
-    file_put_contents(TEMPORARY . "/config/$name.php", '<?php return ' . var_export($values, true) . ';');
+if (!is_dir(TEMPORARY . '/config')) { // otherwise another process may be reading it
+    mkdir(TEMPORARY . '/config');
+    mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
+    touch(TEMPORARY . '/app.sqlite');
+    $sqlite = ['driver' => 'sqlite', 'database' => TEMPORARY . '/app.sqlite', 'prefix' => ''];
+    $mariaDb = ['driver' => 'mariadb', 'unix_socket' => MARIADB, 'database' => 'app', 'username' => 'root', 'password' => '', 'charset' => 'utf8mb4'];
+    $queue = ['driver' => 'database', 'table' => 'jobs', 'queue' => 'default', 'retry_after' => 90];
+    $store = ['host' => getenv('EXAMPLES_REDIS'), 'port' => 0, 'database' => 0, 'timeout' => 60, 'read_timeout' => 300];
+    foreach ([
+        'app' => ['providers' => [
+            BusServiceProvider::class, DatabaseServiceProvider::class, QueueServiceProvider::class, RedisServiceProvider::class,
+            Illuminate\Cache\CacheServiceProvider::class, Illuminate\Encryption\EncryptionServiceProvider::class, KeysieveServiceProvider::class,
+        ], 'key' => str_repeat('k', 32), 'cipher' => 'AES-256-CBC'],
+        'cache' => ['default' => 'array', 'stores' => ['array' => ['driver' => 'array']]],
+        'database' => [
+            'default' => 'main',
+            'connections' => ['main' => MARIADB === null ? $sqlite : $mariaDb],
+            'redis' => ['client' => 'phpredis', 'options' => ['prefix' => 'laravel_database_'], 'default' => $store],
+        ],
+        'queue' => ['default' => 'sync', 'connections' => ['sync' => ['driver' => 'sync'], 'database' => $queue], 'failed' => ['driver' => 'null']],
+        'keysieve' => ['adds' => SETTINGS],
+    ] as $name => $values) {
+        file_put_contents(TEMPORARY . "/config/$name.php", '<?php return ' . var_export($values, true) . ';');
+    }
 }
 
 $app = new Application(TEMPORARY);
@@ -167,3 +171,6 @@ $try = static function (Closure $write): void {
     }
 };
 $rows = static fn (): string => DB::table('tags')->orderBy('id')->pluck('name')->implode(' ');
+/** How processes take turns. */
+$tell = static fn (string $event): int => Redis::rpush("event $event", '');
+$await = static fn (string $event): array => Redis::blpop("event $event", 200) ?: exit("not heard: $event");

@@ -111,7 +111,7 @@ trait AddsKeys
         if ($query->wheres === []) {
             throw new \LogicException(static::class . ' has no primary key, so that its row cannot be read');
         }
-        // After the write they are locked already, but without this lock MySQL may read an older version.
+        // After the write they are locked already, but without this lock MySQL reads what a write did not change in an older version.
         return $query->lockForUpdate()->get()->map(fn (object $row): static => $this->newInstance([], true)->setRawAttributes((array) $row))->all();
     }
 
