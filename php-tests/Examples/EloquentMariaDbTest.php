@@ -98,4 +98,18 @@ final class EloquentMariaDbTest extends EloquentTest
         self::assertSame('a2 b', $this->code($framework, 'echo $rows();'));
         self::assertSame(['a', 'b', 'a2'], $this->added('tags'));
     }
+
+    #[DataProvider('laravel')]
+    public function testATransactionThatTheDatabaseHasEndedWritesNoRow(string $framework): void
+    {
+        $output = $this->code($framework, <<<'PHP'
+            $try(static fn () => DB::transaction(static function () use ($try, $rows): void {
+                DB::statement('CREATE TABLE other (id INT)'); // commits
+                $try(static fn () => Tag::create(['name' => 'a']));
+                echo 'rows: ', $rows(), "\n";
+            }));
+            PHP);
+        self::assertMatchesRegularExpression('/^LogicException: Tag: the database has ended .*\nrows: \nPDOException: There is no active transaction\n$/', $output);
+        self::assertSame([], $this->added('tags'));
+    }
 }

@@ -67,6 +67,9 @@ trait AddsKeys
         $others = [$this->original, $this->exists, $this->wasRecentlyCreated];
         $isCommitted = false;
         $connection = $this->getConnection();
+        if ($connection->transactionLevel() > 0 && !$connection->getPdo()->inTransaction()) { // others would see the row before it is added
+            throw new \LogicException(static::class . ': the database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock');
+        }
         try {
             return $connection->transaction(function () use ($connection, $write, &$isCommitted): mixed {
                 $connection->afterCommit(static function () use (&$isCommitted): void {
