@@ -8,9 +8,9 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 spl_autoload_register(static function (string $class): void {
-    $prefix = __NAMESPACE__ . '\\Support\\';
+    $prefix = __NAMESPACE__ . '\\';
     if (str_starts_with($class, $prefix)) {
-        require __DIR__ . '/Support/' . substr($class, strlen($prefix)) . '.php';
+        require __DIR__ . '/' . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
     }
 });
 

@@ -7,25 +7,28 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\MariaDbServer;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** Entities whose keys are added before they are committed, in an application of Symfony with Doctrine. */
+/** Entities whose keys are added before they are committed, in an application of Symfony with Doctrine and SQLite. */
 #[Group('frameworks')]
-final class DoctrineTest extends TestCase
+class DoctrineTest extends TestCase
 {
     private const SYMFONY = ['symfony/cache', 'symfony/doctrine-bridge', 'symfony/framework-bundle', 'symfony/messenger'];
 
+    protected static ?MariaDbServer $mariaDb = null;
     private RedisServer $redis;
     private Examples $examples;
 
     protected function setUp(): void
     {
+        self::$mariaDb?->clear();
         $this->redis = new RedisServer();
-        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
+        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket], self::$mariaDb === null ? [] : MariaDbServer::MODULES);
     }
 
     /** @return iterable<string, array{array<string, string>, string}> packages, and options of the DSN */
@@ -268,6 +271,7 @@ final class DoctrineTest extends TestCase
             'STORE' => "redis:{$this->redis->socket}?timeout=60&read_timeout=60$options",
             'SETTINGS' => $settings,
             'QUEUE' => $queue,
+            'MARIADB' => self::$mariaDb?->socket,
             'ORM_SETTINGS' => $version === '6.4' ? ['auto_generate_proxy_classes' => true] : ['enable_lazy_ghost_objects' => true],
         ];
         $given = '';

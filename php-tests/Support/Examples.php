@@ -23,8 +23,11 @@ final class Examples
     /** @var array<string, string> */
     private readonly array $environment;
 
-    /** @param array<string, string> $environment */
-    public function __construct(array $environment = [])
+    /**
+     * @param array<string, string> $environment
+     * @param string[]              $moreModules of PHP
+     */
+    public function __construct(array $environment = [], private readonly array $moreModules = [])
     {
         $missing = array_filter(self::modules(), static fn (string $module): bool => !is_file(PHP_EXTENSION_DIR . "/$module.so"));
         if (PHP_ZTS && $missing !== []) {
@@ -32,7 +35,7 @@ final class Examples
         }
         $this->folder = new Folder('examples');
         $this->database = "{$this->folder}/examples.sqlite";
-        $php = implode(' ', array_map(escapeshellarg(...), self::interpreter()));
+        $php = implode(' ', array_map(escapeshellarg(...), $this->interpreter()));
         $directory = '-d "keysieve.directory=$KEYSIEVE_DIRECTORY"'; // as a command may have set it
         file_put_contents("{$this->folder}/php", "#!/bin/sh\nexec $php $directory \"\$@\"\n");
         chmod("{$this->folder}/php", 0755);
@@ -98,19 +101,25 @@ final class Examples
 
     public function run(string $script, string ...$arguments): Program
     {
-        return Program::succeed([...self::interpreter(), self::path($script), ...$arguments], $this->environment);
+        return Program::succeed([...$this->interpreter(), self::path($script), ...$arguments], $this->environment);
     }
 
     public function start(string $script, string ...$arguments): Background
     {
-        $command = [...self::interpreter(), self::path($script), ...$arguments];
+        $command = [...$this->interpreter(), self::path($script), ...$arguments];
         return new Background($this->folder, $command, $this->environment);
     }
 
     /** Runs PHP code that can require the examples from FOLDER. */
     public function code(string $code): string
     {
-        return Program::succeed([...self::interpreter(), '-r', $this->folder() . $code], $this->environment)->output;
+        return Program::succeed([...$this->interpreter(), '-r', $this->folder() . $code], $this->environment)->output;
+    }
+
+    /** The same beside this process. */
+    public function startCode(string $code): Background
+    {
+        return new Background($this->folder, [...$this->interpreter(), '-r', $this->folder() . $code], $this->environment);
     }
 
     /** Changes the database. */
@@ -150,10 +159,10 @@ final class Examples
     }
 
     /** @return string[] */
-    private static function interpreter(): array
+    private function interpreter(): array
     {
         $command = PhpScript::interpreter(['apc.enable_cli' => '1']);
-        foreach (self::modules() as $module) {
+        foreach ([...self::modules(), ...$this->moreModules] as $module) {
             array_push($command, '-d', "extension=$module");
         }
         return $command;

@@ -1,7 +1,7 @@
 <?php
 
-// An application in Symfony with Doctrine, and with SQLite as its database. DoctrineTest includes it, and gives AUTOLOADER, TEMPORARY,
-// SETTINGS (of the bundle), STORE (a DSN) and QUEUE (whether there is a queue for keys).
+// An application in Symfony with Doctrine. DoctrineTest includes it once, and gives AUTOLOADER, TEMPORARY, SETTINGS (of the bundle), STORE
+// (a DSN), QUEUE (whether there is a queue for keys) and MARIADB (a socket; null: SQLite).
 
 declare(strict_types=1);
 
@@ -83,7 +83,9 @@ final class App extends Kernel implements CompilerPassInterface
             ]);
             $mapping = ['type' => 'attribute', 'dir' => __DIR__ . '/entities', 'prefix' => 'App\Entity', 'is_bundle' => false];
             $container->loadFromExtension('doctrine', [
-                'dbal' => ['driver' => 'pdo_sqlite', 'path' => TEMPORARY . '/app.sqlite'],
+                'dbal' => MARIADB === null
+                    ? ['driver' => 'pdo_sqlite', 'path' => TEMPORARY . '/app.sqlite']
+                    : ['driver' => 'pdo_mysql', 'unix_socket' => MARIADB, 'dbname' => 'app', 'charset' => 'utf8mb4'],
                 'orm' => ['mappings' => ['App' => $mapping]] + ORM_SETTINGS,
             ]);
             $container->loadFromExtension('keysieve', ['adds' => ['redis' => '%env(STORE)%'] + SETTINGS]);
@@ -112,9 +114,7 @@ $app = new App();
 $app->boot();
 $container = $app->getContainer();
 $db = $container->get('doctrine.orm.entity_manager');
-if (!is_file(TEMPORARY . '/app.sqlite')) {
-    (new SchemaTool($db))->createSchema($db->getMetadataFactory()->getAllMetadata());
-}
+(new SchemaTool($db))->createSchema($db->getMetadataFactory()->getAllMetadata());
 /** Flushes, and says what that throws. */
 $save = static function (object ...$entities) use ($db): void {
     array_map($db->persist(...), $entities);
@@ -125,5 +125,5 @@ $save = static function (object ...$entities) use ($db): void {
     }
 };
 /** What others see. */
-$rows = static fn (): string => implode(' ', (new PDO('sqlite:' . TEMPORARY . '/app.sqlite'))
-    ->query('SELECT name FROM tag ORDER BY id')->fetchAll(PDO::FETCH_COLUMN));
+$rows = static fn (): string => implode(' ', (new PDO(MARIADB === null ? 'sqlite:' . TEMPORARY . '/app.sqlite' : 'mysql:dbname=app;unix_socket=' . MARIADB))
+    ->query('SELECT name FROM Tag ORDER BY id')->fetchAll(PDO::FETCH_COLUMN));

@@ -6,8 +6,8 @@ namespace App\Entity;
 
 use Doctrine\ORM\Mapping as ORM;
 
-/** A line of an audit log. */
-#[ORM\Entity]
+/** A line of an audit log. SQL reserves its name. */
+#[ORM\Entity, ORM\Table('changes')]
 class Change
 {
     #[ORM\Id, ORM\GeneratedValue, ORM\Column]

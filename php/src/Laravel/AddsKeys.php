@@ -67,6 +67,9 @@ trait AddsKeys
         $others = [$this->original, $this->exists, $this->wasRecentlyCreated];
         $isCommitted = false;
         $connection = $this->getConnection();
+        if ($connection->transactionLevel() > 0 && !$connection->getPdo()->inTransaction()) { // others would see the row before it is added
+            throw new \LogicException(static::class . ': the database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock');
+        }
         try {
             return $connection->transaction(function () use ($connection, $write, &$isCommitted): mixed {
                 $connection->afterCommit(static function () use (&$isCommitted): void {
@@ -111,7 +114,7 @@ trait AddsKeys
         if ($query->wheres === []) {
             throw new \LogicException(static::class . ' has no primary key, so that its row cannot be read');
         }
-        // After the write they are locked already, but without this lock MySQL may read an older version.
+        // After the write they are locked already, but without this lock MySQL reads what a write did not change in an older version.
         return $query->lockForUpdate()->get()->map(fn (object $row): static => $this->newInstance([], true)->setRawAttributes((array) $row))->all();
     }
 
