@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\MariaDbServer;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
 /** The same with MariaDB. */
@@ -19,5 +20,19 @@ final class DoctrineMariaDbTest extends DoctrineTest
     public static function tearDownAfterClass(): void
     {
         self::$mariaDb = null;
+    }
+
+    /** @param array<string, string> $packages */
+    #[DataProvider('applications')]
+    public function testATransactionThatTheDatabaseHasEndedWritesNoRow(array $packages, string $options): void
+    {
+        $output = $this->code($packages, $options, <<<'PHP'
+            $db->getConnection()->beginTransaction();
+            $db->getConnection()->executeStatement('CREATE TABLE other (id INT)'); // commits
+            $save(new Tag('a'));
+            echo 'rows: ', $rows();
+            PHP);
+        self::assertSame("LogicException: The database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock\nrows: ", $output);
+        self::assertSame([], $this->added('tags'));
     }
 }

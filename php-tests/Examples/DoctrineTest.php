@@ -251,7 +251,7 @@ class DoctrineTest extends TestCase
     }
 
     /** @return string[] */
-    private function added(string $set, string $prefix = 'keysieve'): array
+    protected function added(string $set, string $prefix = 'keysieve'): array
     {
         preg_match_all('/^key\n(.*)$/m', $this->redis->command('XRANGE', "$prefix:$set:adds", '-', '+'), $added);
         return $added[1];
@@ -261,7 +261,7 @@ class DoctrineTest extends TestCase
      * @param array<string, string>      $packages
      * @param array<string, string|bool> $settings
      */
-    private function code(array $packages, string $options, string $code, array $settings = [], bool $queue = false): string
+    protected function code(array $packages, string $options, string $code, array $settings = [], bool $queue = false): string
     {
         $version = substr($packages['symfony/cache'], 0, 3);
         $project = Framework::project("doctrine $version", $packages + ['doctrine/doctrine-bundle' => '2.*', 'predis/predis' => '*']);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Doctrine;
 
+use Doctrine\DBAL\Connection;
 use Doctrine\ORM\EntityManagerInterface;
 use Doctrine\ORM\Event\OnFlushEventArgs;
 use Doctrine\Persistence\Event\LifecycleEventArgs;
@@ -39,6 +40,7 @@ final class AddKeysOfEntities
 
     public function onFlush(OnFlushEventArgs $event): void
     {
+        self::checkTransaction($event->getObjectManager()->getConnection());
         $unit = $event->getObjectManager()->getUnitOfWork();
         $this->inserted = array_filter($unit->getScheduledEntityInsertions(), static fn (object $entity): bool => $entity instanceof InSets);
         $this->updated = array_filter($unit->getScheduledEntityUpdates(), static fn (object $entity): bool => $entity instanceof InSets);
@@ -65,6 +67,14 @@ final class AddKeysOfEntities
             $keys = $this->newKeys($entity, $event->getObjectManager());
             unset($this->before[$entity], $this->updated[spl_object_id($entity)]);
             $this->add($keys, $event->getObjectManager());
+        }
+    }
+
+    private static function checkTransaction(Connection $connection): void
+    {
+        $database = $connection->isTransactionActive() ? $connection->getNativeConnection() : null;
+        if ($database instanceof \PDO && !$database->inTransaction()) { // others would see the rows before their keys are added
+            throw new \LogicException('The database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock');
         }
     }
 
