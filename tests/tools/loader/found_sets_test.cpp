@@ -330,6 +330,37 @@ TEST_F(Patterns, SaveTheirSetsBeforeTheyPullThem) {
   EXPECT_EQ(site_.live_generation("shop-1"), 1U);
 }
 
+// A timeout must not count as the time that a list takes: it would put off the next look for minutes.
+TEST_F(Patterns, LookAgainAtOnceAfterAStoreThatDidNotAnswer) {
+  site_.configure(kShops);
+  const LoaderConfig config = load_config(site_.config_path());
+  FoundSets found(config, config.stores.at(0), []() -> std::unique_ptr<Store> {
+    const SteadyTime begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(20)) continue;
+    throw Error(ErrorKind::Unavailable, "no answer");
+  });
+  found.look([] { return true; });
+  EXPECT_EQ(found.reports().at(0).reason, "no answer");
+  EXPECT_TRUE(found.is_due(std::chrono::steady_clock::now()));
+}
+
+// The failure is what the followed set met last; since then, it does not come to ask.
+TEST_F(Patterns, LookAgainInAStoreThatIsBackThoughNoneOfTheirSetsCanAskIt) {
+  push("shop-1");
+  start();
+  round();
+  const std::string store = site_.root() / "store";
+  std::filesystem::rename(store, store + ".away");
+  round();
+  EXPECT_FALSE(report().is_good());
+  std::filesystem::rename(store + ".away", store);
+  site_.wipe_shared_memory();
+  site_.write("shm/shop-1", "in the way");
+  push("shop-2");
+  round();
+  EXPECT_EQ(site_.live_generation("shop-2"), 1U) << report().reason;
+}
+
 TEST_F(Patterns, TakeNoRecordThatIsNoSet) {
   push("shop-1");
   put("keysieve:shop-UP:current", "{}");
