@@ -77,8 +77,12 @@ void compare_found(Store& store, const SetPattern& pattern, const PublishedSets&
   const auto stored = stored_sets(store, names_of_stored_sets(store, pattern.names()));
   std::size_t missing = 0;
   for (const StoredSet& set : stored) {
-    if (published.is_known && published.find(set.name) == nullptr) ++missing;
+    if (!set.failure && published.is_known && published.find(set.name) == nullptr) ++missing;
   }
+  // One is shown, since there may be thousands.
+  const auto unreadable =
+      std::ranges::find_if(stored, [](const StoredSet& set) { return set.failure.has_value(); });
+  if (unreadable != stored.end()) findings.fail(subject, *unreadable->failure);
   const std::string fact =
       fmt::format("{}: {} {}", store.name(), format_count_of(stored.size(), "set"), pattern.each.name);
   if (missing == 0) return findings.ok(subject, fact);

@@ -70,10 +70,12 @@ std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress)
     pattern.exit_status = 0;
     pattern.more_problems = pattern.left_out = 0;
   }
+  bool is_too_long = false;
   const ListLimits limits{
       .most = kMostListed, .on_progress = [&] {
         if (!on_progress()) throw Stopped{};
-        if (std::chrono::steady_clock::now() - begun <= longest_look_) return;
+        is_too_long = std::chrono::steady_clock::now() - begun > longest_look_;
+        if (!is_too_long) return;
         throw Error(ErrorKind::Unavailable,
                     fmt::format("{}: takes longer than {} s to list what it holds", connection_.name(),
                                 std::chrono::ceil<std::chrono::seconds>(longest_look_).count()));
@@ -90,8 +92,11 @@ std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress)
     for (Pattern& pattern : patterns_) pattern.note(ErrorKind::CannotCreate, error.what());
   }
   connection_.close();
-  const SteadyTime now = std::chrono::steady_clock::now();
-  due_at_ = now + kLeastPausePerLook * (now - begun);
+  // A store that is away is left alone by its connection: what was a timeout is no measure of what it holds.
+  if (is_too_long || !connection_.is_away()) {
+    const SteadyTime now = std::chrono::steady_clock::now();
+    due_at_ = now + kLeastPausePerLook * (now - begun);
+  }
   say();
   return fresh;
 }
@@ -206,7 +211,7 @@ PatternReport FoundSets::Pattern::report() const {
                        .max_sets = config->max_sets,
                        .reason = first_problem,
                        .exit_status = exit_status};
-  if (more_problems != 0) report.reason += fmt::format("; and {} like it", format_count(more_problems));
+  if (more_problems != 0) report.reason += fmt::format("; and {} more", format_count(more_problems));
   if (unsaved.empty()) return report;
   if (report.is_good()) report.exit_status = exit_status_of(ErrorKind::CannotCreate);
   report.reason += (report.is_good() ? "" : "; ") + unsaved;

@@ -158,7 +158,7 @@ void Loader::round() {
   }
   // Last, because a store may take a minute to list what it holds.
   for (WatchedStore* store : due) {
-    const bool is_done = find_sets(*store);
+    const bool is_done = find_sets(*store, now);
     store->connection.close();
     save_found_sets();
     if (!is_done) return;
@@ -187,12 +187,14 @@ void Loader::look_at_seen_sets() {
 }
 
 // False if it was told to end.
-bool Loader::find_sets(WatchedStore& store) {
+bool Loader::find_sets(WatchedStore& store, SteadyTime round_begun) {
   FoundSets& found = store.found;
   if (found.empty() || !found.is_due(std::chrono::steady_clock::now())) return true;
   std::vector<SetConfig> fresh;
-  if (const auto& error = store.connection.error()) {
-    found.cannot_look(*error);  // one timeout is enough
+  // A store that its sets could not ask in this round, or are not to ask yet: one timeout is enough. An older
+  // failure says nothing, because none of them may have come to ask since, or be left.
+  if (const auto error = store.connection.left_alone(round_begun)) {
+    found.cannot_look(*error);
   } else {
     try {
       fresh = found.look(on_progress_);

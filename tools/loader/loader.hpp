@@ -96,7 +96,7 @@ class Loader {
   [[nodiscard]] std::set<std::string> found_sets() const;
   void save_found_sets();
   void configure_board();
-  bool find_sets(WatchedStore& store);
+  bool find_sets(WatchedStore& store, SteadyTime round_begun);
   void leave_deleted_sets(WatchedStore& store);
   static bool holds_back(const SetRefresher& set);
   SetRefresher& follow(const SetConfig& set, WatchedStore& store);

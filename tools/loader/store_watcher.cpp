@@ -7,12 +7,14 @@ namespace keysieve {
 bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
   const bool is_new = !watch_;
   if (is_new && (cannot_watch_ || !backoff_.is_due(now))) return false;
+  const SteadyTime begun = std::chrono::steady_clock::now();
   try {
     if (is_new) make(now);
     if (!watch_) return false;
     watch_->arm(logs);
   } catch (const Error& error) {
-    failed(error.what(), now);
+    // The wait begins after the timeout, or the other stores would have no turn but between two timeouts.
+    failed(error.what(), now + (std::chrono::steady_clock::now() - begun));
     return false;
   }
   return is_new;

@@ -99,7 +99,8 @@ class DirStore final : public Store {
 
   std::optional<std::string> get(const std::string& key) override {
     const std::string path = path_of(key);
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    // A FIFO would wait for a writer.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file.is_open()) return read_value(file, key);
     if (errno != ENOENT) throw_store_error(name() + ": " + key, errno);
     check_folder();  // a folder that is gone must not look like an empty one

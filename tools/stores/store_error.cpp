@@ -11,7 +11,8 @@
 namespace keysieve {
 
 void throw_store_error(const std::string& what, int error_number) {
-  const std::string message = what + ": " + std::generic_category().message(error_number);
+  const std::string reason = std::generic_category().message(error_number);
+  const std::string message = what + ": " + reason;
   switch (error_number) {
     case EACCES:
     case EPERM:
@@ -20,6 +21,12 @@ void throw_store_error(const std::string& what, int error_number) {
     case EDQUOT:
     case EROFS:
       throw Error(ErrorKind::CannotCreate, message);
+    // One of the store's files is a folder, a link, a socket or a FIFO: no outage, the others can be read.
+    case EISDIR:
+    case ELOOP:
+    case ENXIO:
+    case ESPIPE:
+      throw Error(ErrorKind::Data, what + ": is not a regular file (" + reason + ")");
     default:
       throw Error(ErrorKind::Unavailable, message);
   }

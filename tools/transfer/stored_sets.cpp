@@ -11,12 +11,19 @@ namespace {
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
 
-// Nothing where a value is missing, or they cannot be read together: one that is too large hides the others.
+// Wrong with one record, and no reason to read no others.
+bool is_about_a_record(const Error& error) noexcept {
+  return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible ||
+         error.kind() == ErrorKind::Permission;
+}
+
+// Nothing where a value is missing, or they cannot be read together: one that is too large, or that this user
+// may not read, hides the others.
 std::vector<std::optional<std::string>> read_together(Store& store, std::span<const std::string> keys) {
   try {
     return store.get_many(keys);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data) throw;
+    if (!is_about_a_record(error)) throw;
     return {};
   }
 }
@@ -31,7 +38,7 @@ void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std
     StoredSet set{name, decode_pointer_record(*text, source)};
     if (set.pointer.current) sets.push_back(std::move(set));
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+    if (!is_about_a_record(error)) throw;
     sets.push_back({name, {}, error});
   }
 }

@@ -54,6 +54,14 @@ TEST_F(DoctorOfConfiguration, ComparesTheSetsOfAPatternWithThoseThatArePublished
   EXPECT_EQ(ask_with_config().codes(), Words{});
 }
 
+TEST_F(DoctorOfConfiguration, ShowsTheRecordsOfAPatternThatCannotBeRead) {
+  const std::string folder = "dir:" + path("folder");
+  load(folder);
+  configure(folder, "ta*");
+  write("folder/keysieve:tags:current", "{");
+  EXPECT_THAT(ask_with_config().fact("error", "store main", "damaged"), HasSubstr("keysieve:tags:current"));
+}
+
 TEST_F(DoctorOfConfiguration, ComparesTheGenerationsOfTheStore) {
   load(store());
   push_keys(store(), {"--like", store()});

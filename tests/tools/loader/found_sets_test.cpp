@@ -2,6 +2,7 @@
 #include "tools/loader/found_sets.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_decorator.hpp"
@@ -329,6 +330,37 @@ TEST_F(Patterns, SaveTheirSetsBeforeTheyPullThem) {
   EXPECT_EQ(site_.live_generation("shop-1"), 1U);
 }
 
+// A timeout must not count as the time that a list takes: it would put off the next look for minutes.
+TEST_F(Patterns, LookAgainAtOnceAfterAStoreThatDidNotAnswer) {
+  site_.configure(kShops);
+  const LoaderConfig config = load_config(site_.config_path());
+  FoundSets found(config, config.stores.at(0), []() -> std::unique_ptr<Store> {
+    const SteadyTime begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(20)) continue;
+    throw Error(ErrorKind::Unavailable, "no answer");
+  });
+  found.look([] { return true; });
+  EXPECT_EQ(found.reports().at(0).reason, "no answer");
+  EXPECT_TRUE(found.is_due(std::chrono::steady_clock::now()));
+}
+
+// The failure is what the followed set met last; since then, it does not come to ask.
+TEST_F(Patterns, LookAgainInAStoreThatIsBackThoughNoneOfTheirSetsCanAskIt) {
+  push("shop-1");
+  start();
+  round();
+  const std::string store = site_.root() / "store";
+  std::filesystem::rename(store, store + ".away");
+  round();
+  EXPECT_FALSE(report().is_good());
+  std::filesystem::rename(store + ".away", store);
+  site_.wipe_shared_memory();
+  site_.write("shm/shop-1", "in the way");
+  push("shop-2");
+  round();
+  EXPECT_EQ(site_.live_generation("shop-2"), 1U) << report().reason;
+}
+
 TEST_F(Patterns, TakeNoRecordThatIsNoSet) {
   push("shop-1");
   put("keysieve:shop-UP:current", "{}");
@@ -394,6 +426,46 @@ TEST_F(Patterns, FindTheOthersNextToARecordThatIsTooLarge) {
   EXPECT_THAT(followed(), ElementsAre("shop-1", "shop-2"));
   EXPECT_THAT(report().reason, HasSubstr("keysieve:shop-0:current"));
   EXPECT_EQ(loader_->exit_status(), 65);
+}
+
+TEST_F(Patterns, FindTheOthersNextToARecordThatTheyMayNotRead) {
+  const RedisServer redis;
+  const std::string url = redis.unix_url();
+  for (const char* name : {"shop-0", "shop-1", "shop-2"}) site_.push(name, first_keys(100), url);
+  redis.command("ACL SETUSER default resetkeys ~keysieve:[^s]* ~keysieve:shop-[12]*");
+  start(kShops, url);
+  round();
+  EXPECT_THAT(followed(), ElementsAre("shop-1", "shop-2"));
+  EXPECT_THAT(report().reason, HasSubstr("keysieve:shop-0:current"));
+  EXPECT_EQ(loader_->exit_status(), 77);
+}
+
+// A folder, a link, or a FIFO, for which a reader would wait.
+TEST_F(Patterns, KeepNoOtherSetFromBeingRefreshedWhenARecordIsNoFile) {
+  for (const char* name : {"shop-1", "shop-2", "shop-3", "shop-4"}) push(name);
+  start();
+  round();
+  const auto record_of = [&](const std::string& name) {
+    return site_.root() / ("store/keysieve:" + name + ":current");
+  };
+  for (const char* name : {"shop-1", "shop-2", "shop-3"}) std::filesystem::remove(record_of(name));
+  for (const char* name : {"shop-1", "shop-01"}) std::filesystem::create_directory(record_of(name));
+  for (const char* name : {"shop-2", "shop-02"})
+    std::filesystem::create_symlink(record_of("shop-4"), record_of(name));
+  for (const char* name : {"shop-3", "shop-03"}) ASSERT_EQ(::mkfifo(record_of(name).c_str(), 0600), 0);
+  push("shop-5");
+  EXPECT_TRUE(receives("shop-4"));
+  EXPECT_EQ(site_.live_generation("shop-5"), 1U) << report().reason;
+  for (const char* name : {"shop-1", "shop-2", "shop-3"})
+    EXPECT_THAT(troubles(name), ElementsAre("refused")) << name;
+}
+
+TEST_F(Patterns, KeepNoOtherSetFromBeingRefreshedWhenALogIsNoFile) {
+  for (const char* name : {"shop-1", "shop-2"}) push(name);
+  start();
+  round();
+  std::filesystem::create_directory(site_.root() / "store/.log-keysieve:shop-1:adds");
+  EXPECT_TRUE(receives("shop-2"));
 }
 
 TEST_F(Patterns, OfRedisFollowWhatComesAndLeaveWhatIsDeleted) {

@@ -112,6 +112,17 @@ class UnwatchableStore : public StoreDecorator {
   std::unique_ptr<Store> real_;
 };
 
+// Otherwise one timeout follows the other, and the other stores wait.
+TEST_F(StoreWatcherTest, WaitsFromTheEndOfALongTimeout) {
+  StoreWatcher watcher([]() -> std::unique_ptr<Store> {
+    const auto begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < Milliseconds(200)) continue;
+    throw Error(ErrorKind::Unavailable, "no answer");
+  });
+  EXPECT_FALSE(watcher.arm({}, kWatchedSince));
+  EXPECT_GT(watcher.due_at(), kWatchedSince + Milliseconds(600));
+}
+
 TEST_F(StoreWatcherTest, LeavesAStoreToPollingThatCannotBeWatched) {
   StoreWatcher watcher([this] { return std::make_unique<UnwatchableStore>(open_store(url_)); });
   EXPECT_FALSE(watcher.arm({}, kWatchedSince));

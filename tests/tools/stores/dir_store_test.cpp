@@ -54,7 +54,7 @@ TEST_F(DirStore, FollowsNoSymbolicLink) {
   const auto store = open();
   std::ofstream(directory_ / "elsewhere") << "foreign";
   fs::create_symlink(directory_ / "elsewhere", folder_ + "/a");
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }), HasSubstr("symbolic links"));
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("a"); }), HasSubstr("symbolic links"));
 }
 
 TEST_F(DirStore, NamesFilesAfterTheirKeys) {
@@ -95,7 +95,7 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   for (const int others : {0, 50}) {
     std::vector<Record> records = records_of(numbered("key", others), "1");
     records.push_back({"taken", "1"});
-    EXPECT_THAT([&] { store->put_many(records); }, fails(ErrorKind::Unavailable));
+    EXPECT_THAT([&] { store->put_many(records); }, fails(ErrorKind::Data));
   }
   put(*store, "a", "1");
   for (const auto& entry : fs::directory_iterator(folder_)) {

@@ -32,6 +32,7 @@ class StoreConnection {
   // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
   // answered() or failed().
   Store& open(SteadyTime now) {
+    asked_at_ = std::chrono::steady_clock::now();
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
     if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
     used_at_ = now;
@@ -76,7 +77,10 @@ class StoreConnection {
   }
   // The last use has failed.
   [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
-  [[nodiscard]] const std::optional<Error>& error() const noexcept { return failure_; }
+  // Why it is left alone at that moment; nothing if a use would try it.
+  [[nodiscard]] std::optional<Error> left_alone(SteadyTime now) const {
+    return backoff_.is_due(now) ? std::nullopt : failure_;
+  }
   // Empty: it is not away.
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
@@ -87,16 +91,18 @@ class StoreConnection {
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
   static constexpr std::chrono::seconds kLongestOpen{60};
 
+  // From when it has failed: a timeout may be longer than the wait, and each set would run into it.
   void leave_alone(const Error& error, SteadyTime now) {
     close();
     failure_ = error;
-    backoff_.failed(now);
+    backoff_.failed(now + (std::chrono::steady_clock::now() - asked_at_));
   }
 
   OpenStore open_;
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
+  SteadyTime asked_at_{};  // by the clock, also where a test invents `now`
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
   Backoff backoff_;

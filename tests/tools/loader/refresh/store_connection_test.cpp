@@ -35,8 +35,21 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
   EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry + Milliseconds(800), count); }),
             failure);
   EXPECT_EQ(asked, 0);
-  EXPECT_FALSE(connection.use(kFirstTry + Milliseconds(1200), count));
+  EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(2), count));
   EXPECT_EQ(asked, 1);
+}
+
+// Thousands of sets would wait for a timeout each.
+TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongTimeout) {
+  StoreConnection connection(
+      []() -> std::unique_ptr<Store> {
+        const auto begun = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - begun < Milliseconds(20)) continue;
+        throw Error(ErrorKind::Unavailable, "no answer");
+      },
+      "store", Milliseconds(10));
+  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable));
+  EXPECT_TRUE(connection.left_alone(kFirstTry + Milliseconds(20)));
 }
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {
