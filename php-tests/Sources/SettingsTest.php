@@ -56,6 +56,14 @@ final class SettingsTest extends SourceTestCase
         self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
     }
 
+    /** As some shared hosts do. */
+    public function testAnswersWhereTheFunctionThatTellsForksApartIsDisabled(): void
+    {
+        SharedMemory::put('shared_host', ['apple']);
+        $script = PhpScript::run("echo json_encode((new Set('shared_host'))->mayContainMany(['apple', 'pear']));", ['disable_functions' => 'getmypid']);
+        self::assertSame('[true,false]', $script->output, $script->errors);
+    }
+
     /** As the extension, which opens the folder to know whose it is. */
     public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
     {
