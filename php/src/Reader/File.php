@@ -44,15 +44,16 @@ final class File implements Bytes
     /**
      * The whole of a small file; null if there is none.
      *
-     * @throws Failure
+     * @throws Failure if it is there but cannot be read, or has more than $most bytes
      */
-    public static function contents(string $path): ?string
+    public static function contents(string $path, int $most = PHP_INT_MAX): ?string
     {
         if (self::statusOf($path) === null) {
             return null;
         }
         $file = self::open($path);
-        return $file->readUpTo(0, $file->size());
+        $size = $file->size();
+        return $size <= $most ? $file->readUpTo(0, $size) : throw Failure::data("$path: has $size bytes, $most are the most");
     }
 
     /**
@@ -74,7 +75,14 @@ final class File implements Bytes
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
         }
-        return $ofLink ? $status : self::quietly($path, static fn () => stat($path));
+        if ($ofLink) {
+            return $status;
+        }
+        try {
+            return self::quietly($path, static fn () => stat($path));
+        } catch (Failure) {
+            throw Failure::unreadable("$path: " . (self::whyNotOpened($path) ?? 'has just appeared'));
+        }
     }
 
     /** @return ?list<string> sorted; null if this process may not list them */
