@@ -65,6 +65,22 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('fruits.ks: not a regular file', $script->errors);
     }
 
+    /** By then it has been looked at, so only the way it is opened can help. */
+    public function testAPipeThatTakesThePlaceOfAFileWhileItIsOpenedIsNotWaitedFor(): void
+    {
+        $this->buildFile(['apple']);
+        $script = PhpScript::run(
+            "echo json_encode((new Set('fruits'))->mayContainMany(['apple', 'pear']));",
+            ['keysieve.directory' => ''],
+            ['strace', '-e', 'trace=open,openat', '-o', "$this->folder/trace"],
+            ['KEYSIEVE_SOURCE' => "files:$this->folder"],
+        );
+        self::assertSame('[true,false]', $script->output, $script->errors);
+        $opened = preg_grep('/fruits\.ks/', file("$this->folder/trace"));
+        self::assertNotEmpty($opened);
+        self::assertSame($opened, preg_grep('/O_NONBLOCK/', $opened));
+    }
+
     public function testAFileThatIsWrittenAgainInItsSecondIsFollowed(): void
     {
         $this->buildFile(['apple']);
