@@ -45,6 +45,14 @@ final class SettingsTest extends SourceTestCase
         self::assertStringNotContainsString('secret', $script->output);
     }
 
+    /** As the extension says when PHP starts. */
+    public function testAWrongAnswerForUnavailableSetsIsSaidOnce(): void
+    {
+        $script = PhpScript::run('for ($i = 0; $i < 2; ++$i) { echo json_encode((new Set("one"))->mayContain("a")); }', ['keysieve.on_unavailable' => 'exception']);
+        self::assertSame('truetrue', $script->output);
+        self::assertSame(1, substr_count($script->errors, 'keysieve.on_unavailable must be "maybe" or "throw", not "exception"'), $script->errors);
+    }
+
     public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
     {
         SharedMemory::put('owned', ['apple']);
