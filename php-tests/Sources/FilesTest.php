@@ -65,6 +65,22 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('fruits.ks: not a regular file', $script->errors);
     }
 
+    /** By then it has been looked at, so only the way it is opened can help. */
+    public function testAPipeThatTakesThePlaceOfAFileWhileItIsOpenedIsNotWaitedFor(): void
+    {
+        $this->buildFile(['apple']);
+        $script = PhpScript::run(
+            "echo json_encode((new Set('fruits'))->mayContainMany(['apple', 'pear']));",
+            ['keysieve.directory' => ''],
+            ['strace', '-e', 'trace=open,openat', '-o', "$this->folder/trace"],
+            ['KEYSIEVE_SOURCE' => "files:$this->folder"],
+        );
+        self::assertSame('[true,false]', $script->output, $script->errors);
+        $opened = preg_grep('/fruits\.ks/', file("$this->folder/trace"));
+        self::assertNotEmpty($opened);
+        self::assertSame($opened, preg_grep('/O_NONBLOCK/', $opened));
+    }
+
     public function testAFileThatIsWrittenAgainInItsSecondIsFollowed(): void
     {
         $this->buildFile(['apple']);
@@ -80,6 +96,21 @@ final class FilesTest extends SourceTestCase
             echo json_encode([\$first, \$second]);
             PHP, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => "files:$this->folder"]);
         self::assertSame('[true,true]', $script->output);
+    }
+
+    /** As by rsync --inplace --times. */
+    public function testAFileThatIsWrittenAgainInItsSecondWithAnOldTimeIsFollowed(): void
+    {
+        [$one, $other] = [$this->build(['pear']), $this->build(['plum'])];
+        $script = $this->ask("files:$this->folder", <<<PHP
+            \$write = fn (string \$from): bool => copy(\$from, '$this->folder/fruits.ks') && touch('$this->folder/fruits.ks', 1_600_000_000);
+            \$write('$one');
+            \$say(\$set->mayContainMany(['pear', 'plum']));
+            \$write('$other');
+            \$later(10);
+            \$say(\$set->mayContainMany(['pear', 'plum']));
+            PHP);
+        self::assertSame("[[true,false]]\n[[false,true]]\n", $script->output, $script->errors);
     }
 
     /** @return iterable<string, array{string, string}> a link that will lead elsewhere, and what the set's file is by then */
@@ -118,8 +149,8 @@ final class FilesTest extends SourceTestCase
         $bytes = file_get_contents($file);
         $bytes[-1] = $bytes[-1] ^ "\x01";
         file_put_contents($file, $bytes);
-        touch($file, time() - 60); // else it might still be written
         $script = $this->ask("files:$this->folder", <<<'PHP'
+            $later(60); // before, it might still be written
             for ($second = 0; $second < 5; ++$second) {
                 $set->mayContain('pear') || exit('absent');
                 $later(1);

@@ -45,6 +45,14 @@ final class SettingsTest extends SourceTestCase
         self::assertStringNotContainsString('secret', $script->output);
     }
 
+    /** As the extension says when PHP starts. */
+    public function testAWrongAnswerForUnavailableSetsIsSaidOnce(): void
+    {
+        $script = PhpScript::run('for ($i = 0; $i < 2; ++$i) { echo json_encode((new Set("one"))->mayContain("a")); }', ['keysieve.on_unavailable' => 'exception']);
+        self::assertSame('truetrue', $script->output);
+        self::assertSame(1, substr_count($script->errors, 'keysieve.on_unavailable must be "maybe" or "throw", not "exception"'), $script->errors);
+    }
+
     public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
     {
         SharedMemory::put('owned', ['apple']);
@@ -54,6 +62,14 @@ final class SettingsTest extends SourceTestCase
         self::assertSame('Missing', $script->output);
         self::assertStringContainsString('user "nobody" cannot be looked up without the extension posix', $script->errors);
         self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
+    }
+
+    /** As some shared hosts do. */
+    public function testAnswersWhereTheFunctionThatTellsForksApartIsDisabled(): void
+    {
+        SharedMemory::put('shared_host', ['apple']);
+        $script = PhpScript::run("echo json_encode((new Set('shared_host'))->mayContainMany(['apple', 'pear']));", ['disable_functions' => 'getmypid']);
+        self::assertSame('[true,false]', $script->output, $script->errors);
     }
 
     /** As the extension, which opens the folder to know whose it is. */

@@ -208,7 +208,25 @@ final class StoreTest extends SourceTestCase
         symlink($record, "$this->folder/store/$record"); // to itself
         $script = $this->ask($store, '$say($set->mayContainMany(["apple", "pear"]), $set->availability()->name);');
         self::assertSame("[[true,true],\"Missing\"]\n", $script->output);
-        self::assertStringContainsString($record, $script->errors);
+        self::assertStringContainsString("$record: No such file or directory", $script->errors);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function records(): iterable
+    {
+        yield 'pointer' => ['keysieve:fruits:current'];
+        yield 'bypass of all sets' => ['keysieve:bypass'];
+    }
+
+    #[DataProvider('records')]
+    public function testARecordThatIsTooLargeForMemoryMeansMaybe(string $record): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        ftruncate(fopen("$this->folder/store/$record", 'c'), 16 << 30);
+        $script = $this->ask($store, '$say($set->mayContain("pear"), $set->availability()->name);');
+        self::assertSame("[true,\"Missing\"]\n", $script->output, $script->errors);
+        self::assertStringContainsString("$record: has 17179869184 bytes, 65536 are the most", $script->errors);
     }
 
     public function testWhatOpenBasedirHidesIsNotTakenForMissing(): void

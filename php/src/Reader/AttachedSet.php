@@ -45,7 +45,7 @@ final class AttachedSet
 
     private function openSource(): void
     {
-        $this->process = (int) getmypid();
+        $this->process = self::ownProcess();
         $this->ready = null;
         $this->lookedAt = -1;
         try {
@@ -55,6 +55,12 @@ final class AttachedSet
             self::$hasSaidThatNothingIsConfigured = true;
         }
         $this->source = $source ?? null;
+    }
+
+    /** 0 if a host has disabled the function; none that does leaves PHP a way to fork. */
+    private static function ownProcess(): int
+    {
+        return function_exists('getmypid') ? (int) getmypid() : 0;
     }
 
     /**
@@ -200,7 +206,7 @@ final class AttachedSet
         if (!Settings::isEnabled()) {
             return null;
         }
-        if (getmypid() !== $this->process) {
+        if (self::ownProcess() !== $this->process) {
             $this->openSource();
         }
         $source = $this->source;

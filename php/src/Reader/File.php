@@ -9,6 +9,7 @@ final class File implements Bytes
 {
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
+    private const MODE = 'rbn'; // n: opening a pipe, which may have just taken the place of a file, does not wait for its other end
     private const REFUSED = 'open_basedir restriction in effect';
 
     private static ?\Closure $note = null;
@@ -27,7 +28,7 @@ final class File implements Bytes
     public static function open(string $path): self
     {
         $found = self::statusOf($path);
-        self::checkIsRegular($path, $found); // opening a pipe would wait for its other end
+        self::checkIsRegular($path, $found);
         try {
             $file = self::opened($path);
         } catch (Failure $failure) {
@@ -44,15 +45,16 @@ final class File implements Bytes
     /**
      * The whole of a small file; null if there is none.
      *
-     * @throws Failure
+     * @throws Failure if it is there but cannot be read, or has more than $most bytes
      */
-    public static function contents(string $path): ?string
+    public static function contents(string $path, int $most = PHP_INT_MAX): ?string
     {
         if (self::statusOf($path) === null) {
             return null;
         }
         $file = self::open($path);
-        return $file->readUpTo(0, $file->size());
+        $size = $file->size();
+        return $size <= $most ? $file->readUpTo(0, $size) : throw Failure::data("$path: has $size bytes, $most are the most");
     }
 
     /**
@@ -74,7 +76,14 @@ final class File implements Bytes
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
         }
-        return $ofLink ? $status : self::quietly($path, static fn () => stat($path));
+        if ($ofLink) {
+            return $status;
+        }
+        try {
+            return self::quietly($path, static fn () => stat($path));
+        } catch (Failure) {
+            throw Failure::unreadable("$path: " . (self::whyNotOpened($path) ?? 'has just appeared'));
+        }
     }
 
     /** @return ?list<string> sorted; null if this process may not list them */
@@ -163,7 +172,7 @@ final class File implements Bytes
     /** @throws Failure */
     private static function opened(string $path): self
     {
-        $stream = self::quietly($path, static fn () => fopen($path, 'rb'));
+        $stream = self::quietly($path, static fn () => fopen($path, self::MODE));
         stream_set_read_buffer($stream, 0);
         self::checkIsRegular($path, fstat($stream) ?: null);
         return new self($stream, $path);
@@ -197,7 +206,7 @@ final class File implements Bytes
     private static function whyNotOpened(string $path): ?string
     {
         try {
-            $stream = self::quietly('', static fn () => fopen($path, 'rb'));
+            $stream = self::quietly('', static fn () => fopen($path, self::MODE));
             fclose($stream);
             return null;
         } catch (Failure $failure) {

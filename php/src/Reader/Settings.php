@@ -23,6 +23,7 @@ final class Settings
     private static ?PublicKeys $publicKeys = null;
     private static ?string $seenOnUnavailable = null;
     private static ?bool $isEnabled = null;
+    private static ?bool $throws = null;
 
     /**
      * For sets that were not asked yet.
@@ -86,7 +87,14 @@ final class Settings
 
     public static function throwsWhenUnavailable(): bool
     {
-        return self::setting('keysieve.on_unavailable', 'maybe') === 'throw';
+        if (self::$throws === null) {
+            $answer = self::setting('keysieve.on_unavailable', 'maybe');
+            if (!in_array($answer, ['maybe', 'throw'], true)) {
+                error_log("keysieve.on_unavailable must be \"maybe\" or \"throw\", not \"$answer\"");
+            }
+            self::$throws = $answer === 'throw';
+        }
+        return self::$throws;
     }
 
     private static function configured(): ?string

@@ -87,8 +87,8 @@ final class SnapshotFiles implements Source, Publication
             if ($found === $this->tried && $found !== []) {
                 return;
             }
-            // Within a second it may be written again and look the same.
-            $this->tried = $now - ($found['mtime'] ?? 0) > 1 ? $found : [];
+            // Within a second it may be written again and look the same. A copy may bring an old mtime along, but no ctime.
+            $this->tried = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
             $this->snapshot = Snapshot::of($this->set, File::open($this->path), $this->keys, $this->snapshot);
             $this->attachedAt = $now;
             $this->trouble = null;

@@ -9,6 +9,8 @@ use KeySieve\Availability;
 /** A set in a dir: store, read without a loader. Pushes, adds, rollbacks and bypasses are followed within a second. */
 final class StoreFolder implements Source, Publication
 {
+    private const MOST_RECORD_BYTES = 64 << 10; // of any store
+
     private readonly string $records;
     private readonly AddsLog $log;
     private ?self $answering = null; // a copy as of the last look, for calls during the next one
@@ -127,7 +129,7 @@ final class StoreFolder implements Source, Publication
     private function followPointer(int $now): array
     {
         $path = "{$this->records}current";
-        $text = File::contents($path);
+        $text = File::contents($path, self::MOST_RECORD_BYTES);
         $pointer = $text === null ? null : PointerRecord::decode($text, $path);
         if ($pointer === null) {
             throw Failure::unreadable("dir:$this->folder: set \"$this->set\" was never pushed");
@@ -163,7 +165,7 @@ final class StoreFolder implements Source, Publication
     private function isBypassedAt(int $now): bool
     {
         foreach (["{$this->records}bypass", "$this->folder/$this->prefix:bypass"] as $path) {
-            $text = File::contents($path);
+            $text = File::contents($path, self::MOST_RECORD_BYTES);
             if ($text === null) {
                 continue;
             }
