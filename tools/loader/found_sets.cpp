@@ -43,20 +43,19 @@ FoundSets::FoundSets(const LoaderConfig& config, const StoreConfig& store, OpenS
   }
 }
 
-std::vector<FoundSets::Pattern*> FoundSets::patterns_of(const std::string& set_name) {
-  std::vector<Pattern*> own;
-  for (Pattern& pattern : patterns_) {
-    if (pattern.config->matches(set_name)) own.push_back(&pattern);
-  }
-  return own;
+// The first of this store that matches; nullptr: none does.
+FoundSets::Pattern* FoundSets::pattern_of(const std::string& set_name) {
+  const auto own = std::ranges::find_if(
+      patterns_, [&](const Pattern& pattern) { return pattern.config->matches(set_name); });
+  return own == patterns_.end() ? nullptr : &*own;
 }
 
 void FoundSets::remember(const std::string& set_name) {
-  if (!is_set_name(set_name) || config_.names_set(set_name) || !config_.covers_set(set_name)) return;
-  for (Pattern* pattern : patterns_of(set_name)) {
-    pattern->names.insert(set_name);
-    pattern->is_looked_at = true;
-  }
+  Pattern* own = pattern_of(set_name);
+  if (own == nullptr || !is_set_name(set_name) || config_.names_set(set_name)) return;
+  if (own->config != config_.pattern_of(set_name)) return;
+  own->names.insert(set_name);
+  own->is_looked_at = true;
 }
 
 bool FoundSets::drop(const std::string& set_name) {
@@ -113,9 +112,8 @@ void FoundSets::cannot_look(const Error& error) {
 void FoundSets::look(Store& store, const ListLimits& limits, std::vector<SetConfig>& fresh) {
   std::vector<std::string> names = names_of_stored_sets(store, names_of_all(), limits);
   std::erase_if(names, [&](const std::string& name) {
-    const std::vector<Pattern*> own = patterns_of(name);
-    return own.empty() || config_.names_set(name) ||
-           std::ranges::any_of(own, [&](const Pattern* pattern) { return pattern->names.contains(name); });
+    const Pattern* own = pattern_of(name);
+    return own == nullptr || config_.names_set(name) || own->names.contains(name);
   });
   std::rotate(names.begin(), std::lower_bound(names.begin(), names.end(), next_name_), names.end());
   for (std::size_t first = 0; first < names.size(); first += kNamesPerCall) {
@@ -134,16 +132,13 @@ void FoundSets::look(Store& store, const ListLimits& limits, std::vector<SetConf
 }
 
 void FoundSets::take(const StoredSet& set, std::vector<SetConfig>& fresh) {
-  const std::vector<Pattern*> own = patterns_of(set.name);
-  Pattern& pattern = *own.front();
-  const std::vector<const SetPattern*> all = config_.patterns_of(set.name);
+  Pattern& pattern = *pattern_of(set.name);
+  const SetPattern& first = *config_.pattern_of(set.name);
   if (set.failure) {
     pattern.note(set.failure->kind(), set.failure->what());
-  } else if (all.size() > 1) {
-    for (Pattern* each : own) {
-      each->note(ErrorKind::Config, fmt::format("{} is not followed, because {} and {} match it", set.name,
-                                                all[0]->each.name, all[1]->each.name));
-    }
+  } else if (&first != pattern.config) {
+    pattern.note(ErrorKind::Config, fmt::format("{} is not followed from here: {} of store {} comes first",
+                                                set.name, first.each.name, first.each.store));
   } else if (pattern.names.size() >= pattern.config->max_sets) {
     ++pattern.left_out;
   } else {

@@ -28,15 +28,16 @@ class FoundSets {
   // The store has no patterns.
   [[nodiscard]] bool empty() const noexcept { return patterns_.empty(); }
 
-  // Follows a set that was followed before, as many as there are, if one pattern of this store covers it.
+  // Follows a set that was followed before, as many as there are, if the pattern that covers it is of this
+  // store.
   void remember(const std::string& set_name);
   // It was deleted. False if it is none of these sets.
   bool drop(const std::string& set_name);
 
   // Follows those sets of the store that are new, and returns them. Nothing when the store cannot be asked.
-  // Whatever it answers, they have valid names, which one pattern matches and no exact name, a current
-  // generation, and there is room for them; the reports say what else there was. `on_progress` is called now
-  // and then; if it returns false, throws Stopped.
+  // Whatever it answers, they have valid names, which no exact name and no earlier pattern of another store
+  // matches, a current generation, and there is room for them; the reports say what else there was.
+  // `on_progress` is called now and then; if it returns false, throws Stopped.
   std::vector<SetConfig> look(const std::function<bool()>& on_progress);
   // Instead of a look: the store was just asked for its sets, and has failed.
   void cannot_look(const Error& error);
@@ -75,7 +76,7 @@ class FoundSets {
   void look(Store& store, const ListLimits& limits, std::vector<SetConfig>& fresh);
   void take(const StoredSet& set, std::vector<SetConfig>& fresh);
   [[nodiscard]] KeyPattern names_of_all() const;
-  [[nodiscard]] std::vector<Pattern*> patterns_of(const std::string& set_name);
+  [[nodiscard]] Pattern* pattern_of(const std::string& set_name);
   void say();
 
   const LoaderConfig& config_;

@@ -253,12 +253,10 @@ LoaderConfig load_config(const std::string& path) {
   return reader.finish(path);
 }
 
-std::vector<const SetPattern*> LoaderConfig::patterns_of(std::string_view name) const {
-  std::vector<const SetPattern*> matching;
-  for (const SetPattern& pattern : patterns) {
-    if (pattern.matches(name)) matching.push_back(&pattern);
-  }
-  return matching;
+const SetPattern* LoaderConfig::pattern_of(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(patterns, [&](const SetPattern& each) { return each.matches(name); });
+  return found == patterns.end() ? nullptr : &*found;
 }
 
 std::string LoaderConfig::counts() const {

@@ -54,10 +54,10 @@ struct LoaderConfig {
   [[nodiscard]] bool names_set(std::string_view name) const {
     return std::ranges::find(sets, name, &SetConfig::name) != sets.end();
   }
-  [[nodiscard]] std::vector<const SetPattern*> patterns_of(std::string_view name) const;
-  // A set of that name, or one pattern that matches.
+  // The first that matches; nullptr: none does.
+  [[nodiscard]] const SetPattern* pattern_of(std::string_view name) const;
   [[nodiscard]] bool covers_set(std::string_view name) const {
-    return names_set(name) || patterns_of(name).size() == 1;
+    return names_set(name) || pattern_of(name) != nullptr;
   }
   // "2 sets, 1 pattern"
   [[nodiscard]] std::string counts() const;
