@@ -39,6 +39,25 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('keeps its old publication: ' . "$this->folder/fruits.ks: is not a whole snapshot", $script->errors);
     }
 
+    public function testAFileThatCannotBeOpenedForAMomentIsFollowedLater(): void
+    {
+        $this->buildFile(['apple']);
+        $next = $this->build(['apple', 'pear']);
+        $script = $this->ask("files:$this->folder", <<<PHP
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            rename('$next', '$this->folder/fruits.ks');
+            \$later(60);
+            exec('prlimit --nofile=100 --pid ' . getmypid());
+            for (\$files = []; \$file = @fopen('/dev/null', 'r'); \$files[] = \$file);
+            \$answers = \$set->mayContainMany(['apple', 'pear']);
+            \$files = [];
+            \$say(\$answers);
+            \$later(1);
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[[true,false]]\n[[true,false]]\n[[true,true]]\n", $script->output, $script->errors);
+    }
+
     public function testAFileExpires(): void
     {
         $this->buildFile(['apple'], ['--valid-for', '1h']);

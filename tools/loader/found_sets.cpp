@@ -70,6 +70,7 @@ std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress)
     pattern.more_problems = pattern.left_out = 0;
   }
   bool is_too_long = false;
+  bool is_outage = false;
   const ListLimits limits{
       .most = kMostListed, .on_progress = [&] {
         if (!on_progress()) throw Stopped{};
@@ -86,13 +87,14 @@ std::vector<SetConfig> FoundSets::look(const std::function<bool()>& on_progress)
       return true;
     });
   } catch (const Error& error) {
+    is_outage = error.is_outage();
     for (Pattern& pattern : patterns_) pattern.note(error.kind(), error.what());
   } catch (const std::exception& error) {  // no memory
     for (Pattern& pattern : patterns_) pattern.note(ErrorKind::CannotCreate, error.what());
   }
   connection_.close();
   // A store that is away is left alone by its connection: what was a timeout is no measure of what it holds.
-  if (is_too_long || !connection_.is_away()) {
+  if (is_too_long || !is_outage) {
     const SteadyTime now = std::chrono::steady_clock::now();
     due_at_ = now + kLeastPausePerLook * (now - begun);
   }

@@ -21,6 +21,7 @@
 #include "tools/stores/folder_watch.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -98,9 +99,7 @@ class DirStore final : public Store {
   }
 
   std::optional<std::string> get(const std::string& key) override {
-    const std::string path = path_of(key);
-    // A FIFO would wait for a writer.
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    const FileDescriptor file = open_store_file(path_of(key), O_RDONLY);
     if (file.is_open()) return read_value(file, key);
     if (errno != ENOENT) throw_store_error(name() + ": " + key, errno);
     check_folder();  // a folder that is gone must not look like an empty one

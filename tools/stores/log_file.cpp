@@ -14,6 +14,7 @@
 #include "tools/program/durable_file.hpp"
 #include "tools/stores/log_frame.hpp"
 #include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -142,7 +143,7 @@ void LogFile::trim(const LogPosition& up_to) {
 // Forgets everything and returns false when there is no file.
 bool LogFile::open(int flags) {
   if (is_copy_) return true;
-  FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, file_mode_));
+  FileDescriptor opened = open_store_file(path_, flags, file_mode_);
   const bool may_be_missing = (flags & O_CREAT) == 0;
   if (!opened.is_open() && !(errno == ENOENT && may_be_missing)) {
     throw_store_error(path_ + ": cannot open", errno);

@@ -11,6 +11,7 @@ use Doctrine\Persistence\Event\LifecycleEventArgs;
 use KeySieve\Adds\Adds;
 use KeySieve\Adds\InSets;
 use KeySieve\Adds\KeysBySet;
+use KeySieve\Adds\OpenTransaction;
 
 /**
  * Adds the keys of entities that are InSets. Listens to onFlush, postPersist and postUpdate.
@@ -73,8 +74,8 @@ final class AddKeysOfEntities
     private static function checkTransaction(Connection $connection): void
     {
         $database = $connection->isTransactionActive() ? $connection->getNativeConnection() : null;
-        if ($database instanceof \PDO && !$database->inTransaction()) { // others would see the rows before their keys are added
-            throw new \LogicException('The database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock');
+        if ($database instanceof \PDO) {
+            OpenTransaction::check($database);
         }
     }
 

@@ -9,6 +9,7 @@ use Illuminate\Database\Eloquent\Model;
 use KeySieve\Adds\Adds;
 use KeySieve\Adds\InSets;
 use KeySieve\Adds\KeysBySet;
+use KeySieve\Adds\OpenTransaction;
 
 /**
  * For models that are InSets. Each insert and each update becomes a transaction: an update locks and reads its row, the row is written and
@@ -67,8 +68,8 @@ trait AddsKeys
         $others = [$this->original, $this->exists, $this->wasRecentlyCreated];
         $isCommitted = false;
         $connection = $this->getConnection();
-        if ($connection->transactionLevel() > 0 && !$connection->getPdo()->inTransaction()) { // others would see the row before it is added
-            throw new \LogicException(static::class . ': the database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock');
+        if ($connection->transactionLevel() > 0) {
+            OpenTransaction::check($connection->getPdo());
         }
         try {
             return $connection->transaction(function () use ($connection, $write, &$isCommitted): mixed {

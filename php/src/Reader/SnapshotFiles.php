@@ -94,6 +94,7 @@ final class SnapshotFiles implements Source, Publication
             $this->trouble = null;
         } catch (Failure $failure) {
             $this->trouble = $failure;
+            $this->tried = $failure->isForGood ? $this->tried : []; // there may have been too many open files
         } finally {
             $this->isLooking = false;
         }

@@ -1,11 +1,13 @@
 #include "tools/stores/log_file.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "core/builder/base/log_positions.hpp"
 #include "tests/support/forked.hpp"
@@ -202,6 +204,19 @@ TEST_F(LogFileTest, FollowsNoSymbolicLink) {
   fs::create_symlink(directory_ / "elsewhere", path_);
   EXPECT_THAT([&] { keys_in_file(); }, fails(ErrorKind::Data));
   EXPECT_THAT([&] { file_.append(entries({"b"}, 2)); }, fails(ErrorKind::Data));
+}
+
+// As of a client that reads it by NFS, which the server first tells that it changes.
+TEST_F(LogFileTest, WaitsForAReaderWithALease) {
+  LogFile(path_).append(entries({"a"}));
+  const FileDescriptor reader(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::fcntl(reader.get(), F_SETSIG, SIGURG), 0);  // which is ignored
+  ASSERT_EQ(::fcntl(reader.get(), F_SETLEASE, F_RDLCK), 0);
+  std::thread writer([&] { file_.append(entries({"b"}, 2)); });
+  while (::fcntl(reader.get(), F_GETLEASE) == F_RDLCK) std::this_thread::yield();
+  EXPECT_EQ(::fcntl(reader.get(), F_SETLEASE, F_UNLCK), 0);
+  writer.join();
+  EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
 }
 
 TEST_F(LogFileTest, TakesBackAnAppendThatAFullDiskCutShort) {

@@ -32,7 +32,7 @@ class StoreConnection {
   // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
   // answered() or failed().
   Store& open(SteadyTime now) {
-    asked_at_ = std::chrono::steady_clock::now();
+    if (now != used_at_) asked_at_ = std::chrono::steady_clock::now();
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
     if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
     used_at_ = now;
@@ -102,7 +102,8 @@ class StoreConnection {
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
-  SteadyTime asked_at_{};  // by the clock, also where a test invents `now`
+  SteadyTime
+      asked_at_{};  // when it was first opened with that `now`; by the clock, where a test invents `now`, too
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
   Backoff backoff_;

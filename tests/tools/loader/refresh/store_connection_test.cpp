@@ -6,6 +6,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_sentinels.hpp"
+#include "tests/support/store_decorator.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 
 namespace keysieve::test {
@@ -49,6 +50,18 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongTimeout) {
       },
       "store", Milliseconds(10));
   EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable));
+  EXPECT_TRUE(connection.left_alone(kFirstTry + Milliseconds(20)));
+}
+
+// A set pulls between two questions of one look, which has one `now`.
+TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
+  RedisServer redis;
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", Milliseconds(10));
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begun < Milliseconds(20)) continue;
+  EXPECT_THAT([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); },
+              fails(ErrorKind::Unavailable));
   EXPECT_TRUE(connection.left_alone(kFirstTry + Milliseconds(20)));
 }
 
