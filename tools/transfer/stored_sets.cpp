@@ -11,7 +11,7 @@ namespace {
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
 
-// Wrong with one record, and no reason to read no others.
+// One record is at fault; the others can be read.
 bool is_about_a_record(const Error& error) noexcept {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible ||
          error.kind() == ErrorKind::Permission;

@@ -20,7 +20,8 @@ use KeySieve\Adds\OpenTransaction;
  * it yet. The first of them adds the keys of the whole flush in one call per set. If the store does not take them, flush() throws and rolls
  * back. A transaction that is rolled back later costs a needless maybe.
  *
- * DQL and DBAL do not call listeners: there, call Adds::add() before you commit.
+ * DQL and DBAL do not call listeners: there, call Adds::add() before you commit. If the database has ended a transaction that the
+ * application began, flush() throws and writes nothing; only PDO tells, mysqli does not.
  */
 final class AddKeysOfEntities
 {

@@ -102,8 +102,7 @@ class StoreConnection {
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
-  SteadyTime
-      asked_at_{};  // when it was first opened with that `now`; by the clock, where a test invents `now`, too
+  SteadyTime asked_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
   Backoff backoff_;
