@@ -29,8 +29,11 @@ struct Asked {
   std::string_view replies;
 };
 
+// Two words say that a record is missing: no server says the second one of a value, but libmemcached takes
+// it.
 void check_value(const Asked& asked, const std::optional<std::string>& value) {
-  check(asked.replies.find(value ? *value + "\n\n\n\n" : "END") != std::string_view::npos);
+  const auto says = [&](std::string_view text) { return asked.replies.find(text) != std::string_view::npos; };
+  check(value ? says(*value + "\n\n\n\n") : says("END") || says("NOT_FOUND"));
 }
 
 // No writes, which only push, update, rollback and gc do: libmemcached 1.1.4 ends the process by an assertion
@@ -41,6 +44,17 @@ constexpr std::array<void (*)(const Asked&), 2> kAsk{
     },
     [](const Asked& asked) { check_value(asked, asked.store.get(kKeys[0])); }};
 
+// libmemcached 1.1.4 copies a key of up to 344 bytes into room for 250 (response.cc, textual_value_fetch).
+// docs/stores.md says that only trusted hosts may answer.
+bool has_too_long_a_key(std::string_view replies) {
+  constexpr std::size_t kLongestKey = 250;
+  std::size_t length = 0;
+  return std::ranges::any_of(replies, [&](unsigned char byte) {
+    length = byte <= ' ' || byte == 0x7f ? 0 : length + 1;
+    return length > kLongestKey;
+  });
+}
+
 }  // namespace
 }  // namespace keysieve::fuzz
 
@@ -48,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace keysieve::fuzz;
   if (size < kOperations) return 0;
   const std::string_view replies(reinterpret_cast<const char*>(data) + kOperations, size - kOperations);
+  if (has_too_long_a_key(replies)) return 0;
   canned_connections().answer_with(replies);
   const auto store = keysieve::open_store("memcached+unix:///memcached?timeout=10ms");
   for (std::size_t i = 0; i < kOperations; ++i)
