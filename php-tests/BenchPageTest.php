@@ -24,6 +24,7 @@ final class BenchPageTest extends TestCase
     {
         $this->folder = new Folder('bench-page');
         mkdir("$this->folder/parts");
+        file_put_contents("$this->folder/parts/machine.json", '{"settings": ["Processor: Z80, 1 processors; no caches", "Memory: 48 KiB"]}');
     }
 
     public function testHoldsTablesWithTheFirstColumnToTheLeft(): void
@@ -36,7 +37,7 @@ final class BenchPageTest extends TestCase
     {
         $page = $this->filled('plots settings', ['settings' => ['apcu 5'], 'plots' => [self::BARS, self::LINES]]);
         $today = gmdate('Y-m-d', filemtime("$this->folder/parts/php.json"));
-        self::assertSame("![methods](page/bars.svg)\n\n![growth](page/lines.svg)\n\n- apcu 5\n- measured on $today\n", $page);
+        self::assertSame("![methods](page/bars.svg)\n\n![growth](page/lines.svg)\n\n- apcu 5\n- measured on $today, Z80\n", $page);
         self::assertStringContainsString('>of 20<', file_get_contents("$this->folder/page/bars.svg"));
         self::assertStringContainsString('>growth<', file_get_contents("$this->folder/page/lines.svg"));
     }

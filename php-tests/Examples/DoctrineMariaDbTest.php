@@ -35,6 +35,7 @@ final class DoctrineMariaDbTest extends DoctrineTest
         self::assertSame("LogicException: The database has ended the transaction, as MySQL does after CREATE TABLE or a deadlock\nrows: ", $output);
         self::assertSame([], $this->added('tags'));
     }
+
     /**
      * As by a deadlock. PDO does not know before the next answer.
      *

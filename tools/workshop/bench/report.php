@@ -2,13 +2,16 @@
 
 // Fills in the page of all benches: php report.php PAGE RESULTS DRAW PART... Between "<!-- begin PART WHAT... -->" and "<!-- end
 // PART -->" it puts the contents of RESULTS/PART.json: tables, plots, settings. The program DRAW writes the plots into the
-// folder next to the page that has its name. A part without results is named in its place; parts that are not given stay.
+// folder next to the page that has its name. A part without results is named in its place; parts that are not given stay. Each
+// says by which processor it was measured, since the page may describe another machine.
 
 declare(strict_types=1);
 
 [, $page, $results, $draw] = $argv;
 $parts = array_slice($argv, 4);
 $folder = preg_replace('/\.md$/', '', $page);
+$machine = json_decode(file_get_contents("$results/machine.json"), true, flags: JSON_THROW_ON_ERROR);
+$processor = preg_replace('/^Processor: |,.*$/', '', $machine['settings'][0]);
 
 function row(array $cells): string
 {
@@ -24,12 +27,12 @@ function table_markdown(array $columns, array $rows): string
 }
 
 /** Each in its own paragraph; settings in a line of their own. */
-function markdown(array $part, string $what, string $folder, string $date): string
+function markdown(array $part, string $what, string $folder, string $measured): string
 {
     return match ($what) {
         'tables' => implode("\n", array_map(fn (array $table): string => "**$table[title]**\n\n" . table_markdown($table['columns'], $table['rows']), $part['tables'])),
         'plots' => implode("\n", array_map(fn (array $plot): string => "![$plot[title]](" . basename($folder) . "/$plot[file].svg)\n", $part['plots'])),
-        'settings' => '- ' . implode("\n- ", [...$part['settings'], "measured on $date"]) . "\n",
+        'settings' => '- ' . implode("\n- ", [...$part['settings'], "measured on $measured"]) . "\n",
         default => throw new RuntimeException("unknown place in the page: $what"),
     };
 }
@@ -43,7 +46,7 @@ function draw(array $plots, string $draw, string $folder): void
     proc_close($process) === 0 || throw new RuntimeException("$draw has failed");
 }
 
-$fill_in = function (array $place) use ($parts, $results, $folder, $draw): string {
+$fill_in = function (array $place) use ($parts, $results, $folder, $draw, $processor): string {
     [$all, $begin, $name, $whats, $end] = $place;
     if (!in_array($name, $parts, true)) {
         return $all;
@@ -53,7 +56,8 @@ $fill_in = function (array $place) use ($parts, $results, $folder, $draw): strin
         return "$begin\n*$name was not measured.*\n$end";
     }
     $part = json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR) + ['settings' => [], 'tables' => [], 'plots' => []];
-    $texts = array_map(fn (string $what): string => markdown($part, $what, $folder, gmdate('Y-m-d', filemtime($file))), explode(' ', $whats));
+    $measured = gmdate('Y-m-d', filemtime($file)) . ", $processor";
+    $texts = array_map(fn (string $what): string => markdown($part, $what, $folder, $measured), explode(' ', $whats));
     draw($part['plots'], $draw, $folder);
     return "$begin\n" . implode("\n", $texts) . $end;
 };
