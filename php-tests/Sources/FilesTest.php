@@ -93,8 +93,8 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('fruits.ks: not a regular file', $script->errors);
     }
 
-    /** By then it has been looked at, so only the way it is opened can help. */
-    public function testAPipeThatTakesThePlaceOfAFileWhileItIsOpenedIsNotWaitedFor(): void
+    /** Which may have been put there since the file was looked at. */
+    public function testAFileIsOpenedSoThatAPipeInItsPlaceIsNotWaitedFor(): void
     {
         $this->buildFile(['apple']);
         $script = PhpScript::run(
