@@ -11,8 +11,7 @@
 namespace keysieve {
 
 void throw_store_error(const std::string& what, int error_number) {
-  const std::string reason = std::generic_category().message(error_number);
-  const std::string message = what + ": " + reason;
+  const std::string message = what + ": " + std::generic_category().message(error_number);
   switch (error_number) {
     case EACCES:
     case EPERM:
@@ -21,12 +20,13 @@ void throw_store_error(const std::string& what, int error_number) {
     case EDQUOT:
     case EROFS:
       throw Error(ErrorKind::CannotCreate, message);
-    // One of the store's files is a folder, a link, a socket or a FIFO: no outage, the others can be read.
+    // Something else is in the place of a file: no outage, the others can be read.
     case EISDIR:
     case ELOOP:
-    case ENXIO:
-    case ESPIPE:
-      throw Error(ErrorKind::Data, what + ": is not a regular file (" + reason + ")");
+      throw Error(ErrorKind::Data, message);
+    case ENXIO:   // a socket, or a FIFO that is opened to write
+    case ESPIPE:  // a FIFO that is read
+      throw Error(ErrorKind::Data, message + ": not a regular file");
     default:
       throw Error(ErrorKind::Unavailable, message);
   }

@@ -6,8 +6,8 @@
 
 namespace keysieve {
 
-// Throws "<what>: <errno text>": Permission, CannotCreate when the disk is full or read-only, Data when it is
-// not a regular file, else Unavailable.
+// Throws "<what>: <errno text>": Permission, CannotCreate when the disk is full or read-only, Data when
+// something else is in the place of a file, else Unavailable.
 [[noreturn]] void throw_store_error(const std::string& what, int error_number);
 
 // Throws Data.
