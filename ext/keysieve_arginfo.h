@@ -1,3 +1,4 @@
+/* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
  * Stub hash: b4b2d4e5afc5bb6d9c2be254667ffa8373ca0b43 */
 

@@ -26,8 +26,8 @@ final class GuardTest extends TestCase
 
     public static function setUpBeforeClass(): void
     {
-        require_once Framework::autoloader('Symfony 7.4');
-        require_once Framework::autoloader('Laravel 12');
+        require_once Framework::autoloader(Framework::symfony()[0]);
+        require_once Framework::autoloader(Framework::laravel()[0]);
     }
 
     protected function setUp(): void

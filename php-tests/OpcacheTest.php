@@ -87,7 +87,7 @@ final class OpcacheTest extends TestCase
     public function testThePackageMayBePreloadedWhetherTheExtensionIsThereOrNot(): void
     {
         $preload = SharedMemory::directory() . '/preload.php';
-        $folder = var_export(realpath(__DIR__ . '/../php/src'), true);
+        $folder = var_export(getenv('KEYSIEVE_PACKAGE') . '/src', true);
         file_put_contents($preload, "<?php array_map(opcache_compile_file(...), glob($folder . '/{,Adds/,Reader/}*.php', GLOB_BRACE));");
         $script = PhpScript::run('echo json_encode(KeySieve\\candidate_sets([], "apple"));', [
             ...PhpScript::opcache(),

@@ -14,9 +14,9 @@ spl_autoload_register(static function (string $class): void {
     }
 });
 
-require __DIR__ . '/../php/bootstrap.php';
-foreach (['KEYSIEVE_BIN_DIR', 'KEYSIEVE_EXTENSION'] as $name) {
+foreach (['KEYSIEVE_BIN_DIR', 'KEYSIEVE_EXTENSION', 'KEYSIEVE_PACKAGE'] as $name) {
     if (!file_exists((string) getenv($name))) {
         exit("$name must name what was built: run php-tests/run\n");
     }
 }
+require getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php';

@@ -34,12 +34,14 @@ class DoctrineTest extends TestCase
     /** @return iterable<string, array{array<string, string>, string}> packages, and options of the DSN */
     public static function applications(): iterable
     {
-        yield 'Symfony 6.4, Doctrine 2.20 and Predis' => [
-            array_fill_keys(self::SYMFONY, '6.4.*') + ['doctrine/orm' => '2.20.*', 'doctrine/dbal' => '3.*'], '&class=Predis\Client',
-        ];
-        yield 'Symfony 7.4, Doctrine 3 and phpredis' => [
-            array_fill_keys(self::SYMFONY, '7.4.*') + ['doctrine/orm' => '3.*', 'doctrine/dbal' => '4.*'], '',
-        ];
+        yield from Framework::chosen([
+            'Symfony 7.4, Doctrine 3 and phpredis' => [
+                array_fill_keys(self::SYMFONY, '7.4.*') + ['doctrine/orm' => '3.*', 'doctrine/dbal' => '4.*'], '',
+            ],
+            'Symfony 6.4, Doctrine 2.20 and Predis' => [
+                array_fill_keys(self::SYMFONY, '6.4.*') + ['doctrine/orm' => '2.20.*', 'doctrine/dbal' => '3.*'], '&class=Predis\Client',
+            ],
+        ]);
     }
 
     /** @param array<string, string> $packages */

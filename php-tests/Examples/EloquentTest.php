@@ -33,7 +33,7 @@ class EloquentTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function laravel(): iterable
     {
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework];
         }
     }
@@ -254,7 +254,7 @@ class EloquentTest extends TestCase
     /** @return iterable<string, array{string, string}> */
     public static function writes(): iterable
     {
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework, 'Tag::create(["name" => "a"])'];
             yield "$framework, in a transaction" => [$framework, 'DB::transaction(static fn () => Tag::create(["name" => "a"]))'];
         }

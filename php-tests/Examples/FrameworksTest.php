@@ -35,7 +35,7 @@ final class FrameworksTest extends FrameworkTestCase
     {
         $ofSets = "猫: 猫 2\n犬:  0\nencyclopedia shop\n";
         $withFakeShop = "猫: 猫 0\n犬:  0\nencyclopedia\n";
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield "$framework wires sets by the names of arguments" => [$framework, <<<'PHP'
                 $container = App::container();
                 $links = $container->get(App\TagLinks::class);
@@ -49,7 +49,7 @@ final class FrameworksTest extends FrameworkTestCase
                 $links = $container->get(App\TagLinks::class);
                 PHP, $withFakeShop];
         }
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield "$framework binds sets of its configuration" => [$framework, '$links = App::boot()->make(App\TagLinks::class);', $ofSets];
             yield "$framework passes a fake to tests" => [$framework, <<<'PHP'
                 $app = App::boot();
@@ -62,10 +62,10 @@ final class FrameworksTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string}> */
     public static function booted(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield $framework => [$framework, 'App::container();'];
         }
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework, 'App::boot();'];
         }
     }
@@ -86,7 +86,7 @@ final class FrameworksTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string, string}> a framework, code that makes $clicks, and its class */
     public static function seenSets(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             $code = static fn (string $prepare): string => <<<PHP
                 final class Clicks
                 {
@@ -103,7 +103,7 @@ final class FrameworksTest extends FrameworkTestCase
             $fake = '$container->register("keysieve.seen.clicks", KeySieve\Testing\RememberedKeys::class);';
             yield "$framework in a test" => [$framework, $code($fake), 'KeySieve\Testing\RememberedKeys'];
         }
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework, '$clicks = App::boot()->make("keysieve.seen.clicks");', 'KeySieve\SeenSet'];
             yield "$framework in a test" => [$framework, <<<'PHP'
                 $app = App::boot();
@@ -122,7 +122,7 @@ final class FrameworksTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string}> a framework, and code that makes guarded caches of it */
     public static function caches(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield $framework => [$framework, <<<'PHP'
                 $pool = new Symfony\Component\Cache\Adapter\ArrayAdapter();
                 $guarded = new KeySieve\Guard\GuardedCachePool($pool, new KeySieve\Testing\ListedKeys(['42']), 'product.');
@@ -132,7 +132,7 @@ final class FrameworksTest extends FrameworkTestCase
                 echo json_encode([$guarded->getItem('product.42')->get(), $guarded->getItem('product.7')->get(), $pool->hasItem('product.7')]);
                 PHP];
         }
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework, <<<'PHP'
                 $cache = new Illuminate\Cache\Repository(new Illuminate\Cache\ArrayStore());
                 $guarded = new KeySieve\Guard\GuardedCache($cache, new KeySieve\Testing\ListedKeys(['42']), 'product.');
@@ -152,7 +152,7 @@ final class FrameworksTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string}> a framework, and code that makes $asks, which asks for 犬 in the next request or job */
     public static function servers(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield "$framework, requests" => [$framework, <<<'PHP'
                 $app = new App();
                 $request = static fn () => Symfony\Component\HttpFoundation\Request::create('/', parameters: ['tag' => '犬']);
@@ -168,7 +168,7 @@ final class FrameworksTest extends FrameworkTestCase
                 };
                 PHP];
         }
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             $octane = ['Laravel\Octane\Events\RequestReceived', 'Laravel\Octane\Events\TaskReceived', 'Laravel\Octane\Events\TickReceived'];
             foreach ([...$octane, 'Illuminate\Queue\Events\JobProcessing'] as $event) {
                 yield "$framework, $event" => [$framework, <<<PHP

@@ -73,7 +73,7 @@ final class SymfonyTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string, string}> a framework, a file of constraints, and what is in it */
     public static function constraintFiles(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield "$framework, YAML" => [$framework, 'registration.yaml', <<<'YAML'
                 Registration:
                     properties:
@@ -125,7 +125,7 @@ final class SymfonyTest extends FrameworkTestCase
     /** @return iterable<string, array{string, string, string}> a framework, its settings, and what is wrong */
     public static function wrongSettings(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             $alike = 'two sets are for the argument "user_names"';
             yield "$framework, two names alike" => [$framework, "['sets' => ['user-names' => null, 'user_names' => null]]", $alike];
             $named = "['sets' => ['user_names' => null, 'users' => ['argument' => 'userNames']]]";

@@ -42,7 +42,7 @@ final class PhpFpmTest extends SourceTestCase
 
     private function pool(string $script): FpmPool
     {
-        $bootstrap = dirname(__DIR__, 2) . '/php/bootstrap.php';
+        $bootstrap = getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php';
         return new FpmPool("\$before = count(get_included_files());
             \$loaded = fn (): int => count(get_included_files()) - \$before;
             require '$bootstrap';

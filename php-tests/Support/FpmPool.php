@@ -125,7 +125,8 @@ final class FpmPool
         } elseif (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';
         }
-        $environment = ['PHP_INI_SCAN_DIR' => ''] + ($this->clock?->environment() ?? []);
+        // None of the system's modules. An empty value would not reach the process.
+        $environment = ['PHP_INI_SCAN_DIR' => '/dev/null'] + ($this->clock?->environment() ?? []);
         $files = [];
         if ($this->listening !== null) {
             $files[3] = $this->listening;

@@ -11,8 +11,8 @@ namespace KeySieve\Tests\Support;
  */
 final class Framework
 {
-    public const SYMFONY = ['Symfony 6.4', 'Symfony 7.4'];
-    public const LARAVEL = ['Laravel 11', 'Laravel 12'];
+    private const SYMFONY = ['Symfony 7.4', 'Symfony 6.4'];
+    private const LARAVEL = ['Laravel 12', 'Laravel 11'];
 
     /** The version of each is required, since Symfony lets one use the next version of another. */
     private const COMPONENTS = [
@@ -24,6 +24,30 @@ final class Framework
 
     /** @var array<string, true> the frameworks that this process has tried to install: what failed is not tried for every case */
     private static array $tried = [];
+
+    /** @return string[] */
+    public static function symfony(): array
+    {
+        return self::chosen(self::SYMFONY);
+    }
+
+    /** @return string[] */
+    public static function laravel(): array
+    {
+        return self::chosen(self::LARAVEL);
+    }
+
+    /**
+     * All versions where KEYSIEVE_FRAMEWORKS is "all", or else the newest.
+     *
+     * @template Version
+     * @param Version[] $versions the newest first
+     * @return Version[]
+     */
+    public static function chosen(array $versions): array
+    {
+        return getenv('KEYSIEVE_FRAMEWORKS') === 'all' ? $versions : array_slice($versions, 0, 1, true);
+    }
 
     /** What to require for its classes and those of the package. */
     public static function autoloader(string $framework): string

@@ -21,7 +21,7 @@ abstract class FrameworkTestCase extends TestCase
     /** @return iterable<string, array{string}> */
     public static function symfony(): iterable
     {
-        foreach (Framework::SYMFONY as $framework) {
+        foreach (Framework::symfony() as $framework) {
             yield $framework => [$framework];
         }
     }
@@ -29,7 +29,7 @@ abstract class FrameworkTestCase extends TestCase
     /** @return iterable<string, array{string}> */
     public static function laravel(): iterable
     {
-        foreach (Framework::LARAVEL as $framework) {
+        foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework];
         }
     }

@@ -63,6 +63,6 @@ final class PhpScript
             return ['extension' => getenv('KEYSIEVE_EXTENSION')];
         }
         $posix = ini_get('extension_dir') . '/posix.so'; // by which the package knows its own user
-        return ['auto_prepend_file' => dirname(__DIR__, 2) . '/php/bootstrap.php'] + (is_file($posix) ? ['extension' => $posix] : []);
+        return ['auto_prepend_file' => getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php'] + (is_file($posix) ? ['extension' => $posix] : []);
     }
 }

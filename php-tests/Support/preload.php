@@ -4,6 +4,6 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/../../php/bootstrap.php';
+require getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php';
 class_exists(KeySieve\Set::class); // loads all other classes of the package with it
 require __DIR__ . '/CoerciveCalls.php';

@@ -9,9 +9,9 @@ WORKDIR /data
 # settings, and the script that enables an extension.
 PHP_IMAGE = """
 FROM debian:12-slim
-RUN apt-get update && apt-get install --yes --no-install-recommends php8.2-fpm php8.2-dev g++ make
+RUN apt-get update && apt-get install --yes --no-install-recommends php-fpm php-dev g++ make
 ENV PHP_INI_DIR=/usr/local/etc/php PHP_INI_SCAN_DIR=:/usr/local/etc/php/conf.d
-RUN mkdir -p $PHP_INI_DIR/conf.d && ln -s /usr/sbin/php-fpm8.2 /usr/local/sbin/php-fpm \\
+RUN mkdir -p $PHP_INI_DIR/conf.d && ln -s /usr/sbin/php-fpm?.? /usr/local/sbin/php-fpm \\
  && printf '#!/bin/sh\\necho "extension=$1" >"$PHP_INI_DIR/conf.d/docker-php-ext-$1.ini"\\n' \\
       >/usr/local/bin/docker-php-ext-enable \\
  && chmod +x /usr/local/bin/docker-php-ext-enable

@@ -122,7 +122,7 @@ final class RecipesTest extends TestCase
                 continue;
             }
             if ($block['title'] !== '') {
-                $steps[] = "write_file {$block['title']} <<'END OF FILE'\n{$block['text']}END OF FILE";
+                $steps[] = "write_file '{$block['title']}' <<'END OF FILE'\n{$block['text']}END OF FILE";
             } elseif ($block['language'] === 'bash') {
                 ['text' => $commands, 'output' => $output] = $block;
                 $steps[] = 'echo ' . escapeshellarg("\$ $commands");

@@ -33,7 +33,7 @@ final class ReferencesTest extends TestCase
         // The extension without a php.ini, so that the values are the defaults.
         $code = 'echo json_encode((new ReflectionExtension("keysieve"))->getINIEntries());';
         $extension = escapeshellarg(getenv('KEYSIEVE_EXTENSION'));
-        exec("php8.2 -n -d extension=$extension -r " . escapeshellarg($code), $json);
+        exec(PHP_BINARY . " -n -d extension=$extension -r " . escapeshellarg($code), $json);
         $documented = array_combine($rows[1], $rows[2]);
         $known = json_decode($json[0], true);
         ksort($documented);

@@ -1,12 +1,15 @@
-// A new tmpfs of a given size, for tests of a full file system and of unlinked memory. Needs the right to
-// mount.
+// A new tmpfs of a given size, for tests of a full file system and of unlinked memory, and a namespace whose
+// mounts are its own. Both need rights.
 #pragma once
 
+#include <sched.h>
 #include <sys/mount.h>
 
 #include <cerrno>
 #include <stdexcept>
 #include <string>
+
+#include "tests/support/forked.hpp"
 
 namespace keysieve::test {
 
@@ -34,5 +37,15 @@ class MountedTmpfs {
   std::string path_;
   int error_ = 0;
 };
+
+// From now on, the mounts of this process are its own, as after `unshare --mount`. False if it may not: in a
+// container without privileges, and where the root is no mount point, as after chroot(8).
+inline bool unshare_mounts() {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+inline bool can_unshare_mounts() {
+  return run_in_process([] { return unshare_mounts() ? 0 : 1; }) == 0;
+}
 
 }  // namespace keysieve::test

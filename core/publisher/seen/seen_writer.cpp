@@ -59,8 +59,7 @@ bool SeenWriter::is_empty() const {
 }
 
 void SeenWriter::open_page() {
-  file_.reset();  // a lock of its own would be in the way
-  file_.emplace(folder_);
+  file_.emplace(folder_);  // closes the one before first: a lock of its own would be in the way
   if (!lock_page(file_->file(), path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
 }
 

@@ -225,8 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(TakenOverSeen, HasAllKeysWhenSomethingIsMountedOverItsDirectory) {
   constexpr int kMayNotMount = 2;
   const int status = test::run_in_process([&] {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-      return kMayNotMount;
+    if (!test::unshare_mounts()) return kMayNotMount;
     const test::MountedTmpfs hiding(directory_.path(), "1m");
     if (!hiding.is_there()) return kMayNotMount;
     const bool holds = takes_over(writer_, attached_, amid_, directory_.path(), kSet);
