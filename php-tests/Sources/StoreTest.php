@@ -243,7 +243,7 @@ final class StoreTest extends SourceTestCase
             ['keysieve.directory' => ''],
             environment: ['KEYSIEVE_SOURCE' => $store],
         );
-        $package = dirname(__DIR__, 2) . '/php';
+        $package = getenv('KEYSIEVE_PACKAGE');
         self::assertSame('[true,true]', $script("$package:$this->folder")->output);
         self::assertStringContainsString("$log: open_basedir restriction in effect", $script("$package:$this->folder")->errors);
         self::assertSame('[true,false]', $script("$package:$this->folder:$elsewhere")->output);
