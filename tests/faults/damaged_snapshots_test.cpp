@@ -125,7 +125,7 @@ TEST_F(DamagedSnapshots, AreNotPublished) {
   Publisher publisher = this->publisher();
   for (const FilterKind& kind : filter_kinds()) {
     SnapshotBytes snapshot = small_snapshot_of(kind);
-    for (std::size_t at = 0; at < snapshot.get().size(); at += step, ++tried) {
+    for (std::size_t at = drawn_offset(step); at < snapshot.get().size(); at += step, ++tried) {
       snapshot.get()[at] ^= change_number(0, at);
       ASSERT_THAT([&] { publisher.publish(snapshot.get(), 2); }, ThrowsMessage<Error>(HasSubstr(kSet))) << at;
       snapshot.get()[at] ^= change_number(0, at);
@@ -149,7 +149,7 @@ TEST_F(DamagedSnapshots, LeaveReadersWithThePublicationBefore) {
     SnapshotBytes snapshot = small_snapshot_of(kind);
     const std::size_t tables_end =
         SnapshotView::decode(snapshot.get(), kSource, Check::Tables).header().shards.offset;
-    for (std::size_t at = 0; at < tables_end; at += step) {
+    for (std::size_t at = drawn_offset(step); at < tables_end; at += step) {
       snapshot.get()[at] ^= change_number(0, at);
       publish_by_hand(++publication, snapshot.get());
       snapshot.get()[at] ^= change_number(0, at);

@@ -30,9 +30,10 @@ class StoppedReader : public TracedGenerations {
 };
 
 TEST_F(StoppedReader, AnswersRightlyHoweverMuchIsPublishedMeanwhile) {
+  const unsigned stride = soak_rounds(5, 1);
   unsigned rounds = 0;
   for (int publications = 1; publications <= 4; ++publications) {
-    for (unsigned stop = 1;; stop += soak_rounds(5, 1)) {
+    for (unsigned stop = 1 + drawn_offset(stride);; stop += stride) {
       TracedProcess reader([this] { return serve(); });
       if (!reader.steps(stop)) break;
       for (int i = 0; i < publications; ++i) publish_next();
@@ -48,9 +49,9 @@ TEST_F(StoppedReader, AnswersRightlyWhenThePublisherIsStoppedTwice) {
   const unsigned stride = soak_rounds(23, 1);
   unsigned rounds = 0;
   bool reader_has_more = true;
-  for (unsigned stop = 1; reader_has_more; stop += stride) {
+  for (unsigned stop = 1 + drawn_offset(stride); reader_has_more; stop += stride) {
     bool publisher_has_more = true;
-    for (unsigned until = 1; publisher_has_more && reader_has_more; until += stride) {
+    for (unsigned until = 1 + drawn_offset(stride); publisher_has_more && reader_has_more; until += stride) {
       TracedProcess publisher(publishing(++generation_));
       TracedProcess reader([this] { return serve(); });
       reader_has_more = reader.steps(stop);

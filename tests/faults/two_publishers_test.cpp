@@ -33,7 +33,7 @@ TEST_F(TwoPublishers, AreNeverBothAtWork) {
   const unsigned stride = soak_rounds(7, 1);
   std::uint64_t generation = 0;
   unsigned refused = 0;
-  unsigned stop = 1;
+  unsigned stop = 1 + drawn_offset(stride);
   for (;; stop += stride) {
     TracedProcess first(publishing(++generation));
     if (!first.steps(stop)) break;
@@ -59,9 +59,10 @@ TEST_F(TwoPublishers, NeverSpoilThePublicationWhenTheLockFileIsRemoved) {
   unsigned rounds = 0;
   unsigned lost = 0;
   bool first_has_more = true;
-  for (unsigned i = 1; first_has_more && !HasFailure(); i += stride) {
+  for (unsigned i = 1 + drawn_offset(stride); first_has_more && !HasFailure(); i += stride) {
     bool second_has_more = true;
-    for (unsigned j = 1; second_has_more && first_has_more && !HasFailure(); j += stride) {
+    for (unsigned j = 1 + drawn_offset(stride); second_has_more && first_has_more && !HasFailure();
+         j += stride) {
       const std::string when = "removed at " + std::to_string(i) + ", second stopped at " + std::to_string(j);
       TracedProcess first(publishing(++generation));
       first_has_more = first.steps(i);
