@@ -28,6 +28,17 @@ void* operator new(std::size_t bytes) {
 void* operator new[](std::size_t bytes) {
   return allocate(bytes, kUsualAlignment);
 }
+// Those of AddressSanitizer do not call the ones above.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return allocate(bytes, kUsualAlignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept {
+  return operator new(bytes, tag);
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }

@@ -40,6 +40,12 @@ void MemcachedServer::set(const std::string& key, const std::string& bytes) cons
   if (reply != "STORED") throw std::runtime_error(url() + ": " + key + ": " + reply);
 }
 
+void MemcachedServer::flush() const {
+  if (const std::string reply = command("flush_all"); reply != "OK") {
+    throw std::runtime_error(url() + ": flush_all: " + reply);
+  }
+}
+
 std::uint64_t MemcachedServer::statistic(const std::string& name) const {
   const FileDescriptor client = connect();
   write_all(client, as_bytes(std::string_view("stats\r\n")), url());

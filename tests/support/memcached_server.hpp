@@ -29,7 +29,7 @@ class MemcachedServer {
   std::string command(const std::string& line, const std::optional<std::string>& block = {}) const;
   // As a client of another kind would: exactly these bytes.
   void set(const std::string& key, const std::string& bytes) const;
-  void flush() const { command("flush_all"); }
+  void flush() const;
   // A value of the command "stats"; 0 if it has none of that name.
   [[nodiscard]] std::uint64_t statistic(const std::string& name) const;
 

@@ -172,7 +172,7 @@ int run_and_report(int argc, char** argv, VerbResult& result) {
 
 int main(int argc, char** argv) {
   using namespace keysieve;
-  end_program_without_memory("keysieve");
+  begin_program("keysieve");
   VerbResult result;
   try {
     return run_and_report(argc, argv, result);

@@ -51,7 +51,7 @@ int fail(std::string_view message, int exit_status) noexcept {
 
 int main(int argc, char** argv) {
   using namespace keysieve;
-  end_program_without_memory("keysieved");
+  begin_program("keysieved");
   try {
     const LoaderCommandLine line = parse_command_line(argc, argv);
     return line.exit_status ? *line.exit_status : run(line);

@@ -1,7 +1,9 @@
 #include "tools/program/program.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -31,9 +33,18 @@ std::terminate_handler default_handler = std::abort;
   std::abort();
 }
 
+// O_PATH: reading and writing fail with EBADF, as they do when it is closed.
+void occupy_closed_streams() noexcept {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (::fcntl(stream, F_GETFD) == -1) static_cast<void>(::open("/", O_PATH));  // the lowest free number
+  }
+}
+
 }  // namespace
 
-void end_program_without_memory(const char* program) noexcept {
+void begin_program(const char* program) noexcept {
+  occupy_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);
   program_name = program;
   default_handler = std::set_terminate(end_program);
 }

@@ -19,10 +19,13 @@ int exit_status_of(ErrorKind kind) noexcept;
 
 // An exception that is not an Error: 71 if memory ran out, else 70.
 int exit_status_of(const std::exception& error) noexcept;
-// From now on a std::bad_alloc that nothing can catch ends the program with status 71 and a line. Examples:
-// one that leaves a noexcept function, or the destructor of nlohmann::json, which allocates. `program`: its
-// name.
-void end_program_without_memory(const char* program) noexcept;
+// Comes first in main(), before any file is opened; `program`: its name.
+// - A standard stream that is closed (cron, `2>&-`) stays unusable, but no store gets its number, and with it
+//   the program's messages.
+// - A file beyond `ulimit -f` is an error (EFBIG) as a full disk is, and no signal that ends the program.
+// - A std::bad_alloc that nothing can catch ends the program with status 71 and a line. Examples: one that
+//   leaves a noexcept function, or the destructor of nlohmann::json, which allocates.
+void begin_program(const char* program) noexcept;
 // What users read of it.
 std::string_view text_of(const std::exception& error) noexcept;
 

@@ -113,6 +113,8 @@ class CurlClient final : public WebClient {
   explicit CurlClient(WebClientSettings settings)
       : settings_(std::move(settings)), multi_(curl_multi_init()) {
     if (!multi_) throw std::bad_alloc();
+    // For the next request. Newer versions of curl keep fewer unless they are told.
+    check(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(kAtOnce)));
   }
 
   std::vector<WebAnswer> get(std::span<const WebRequest> requests) override {
