@@ -92,7 +92,7 @@ final class CountedSetTest extends TestCase
         $nginx = new Nginx(self::$pages, strtr($found[1], [
             'fastcgi_params' => '/etc/nginx/fastcgi_params',
             '/srv/shop/fpr/metrics.php' => Examples::path('fpr/metrics.php'),
-            '/run/php/php8.2-fpm.sock' => self::$pages->socket,
+            '/run/php/php-fpm.sock' => self::$pages->socket,
         ]));
         self::assertStringContainsString('keysieve_php_maybe_total{set="products"} 1', $this->get($nginx, '127.0.0.1'));
         self::assertStringContainsString('403 Forbidden', $this->get($nginx, '127.0.0.2'));
