@@ -1,6 +1,8 @@
 // What rewritten sources call, included into each by the compiler's option. All mutants are compiled at once:
 // KEYSIEVE_MUTANT is the number of the one that is chosen, KEYSIEVE_REACHED a file with a byte for each
-// number, which becomes 1 where the process or a child of it passes by. Used by tools/workshop/mutants/run.
+// number, which becomes 1 where a process with this variable, or a child of one, passes by. Both are read
+// before main() or as a module is loaded, so workers of php-fpm, which clears their environment, have them
+// from their master. Used by tools/workshop/mutants/run.
 #pragma once
 
 #include <fcntl.h>
@@ -18,26 +20,31 @@ inline int number_chosen() noexcept {
   return number == nullptr ? -1 : std::atoi(number);
 }
 
-inline volatile unsigned char* map_reached() noexcept {
+struct Reached {
+  volatile unsigned char* bytes = nullptr;
+  std::size_t count = 0;
+};
+
+// Nothing without the variable, or for a process that cannot see the file, in a root of its own.
+inline Reached map_reached() noexcept {
   const char* path = std::getenv("KEYSIEVE_REACHED");
-  if (path == nullptr) return nullptr;
-  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+  const int file = path == nullptr ? -1 : ::open(path, O_RDWR | O_CLOEXEC);
   struct stat found;
-  if (file < 0 || ::fstat(file, &found) != 0) std::abort();
-  void* bytes =
-      ::mmap(nullptr, static_cast<std::size_t>(found.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (bytes == MAP_FAILED) std::abort();
+  if (file < 0 || ::fstat(file, &found) != 0) return {};
+  const auto count = static_cast<std::size_t>(found.st_size);
+  void* bytes = ::mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
-  return static_cast<unsigned char*>(bytes);
+  if (bytes == MAP_FAILED) return {};
+  return {static_cast<unsigned char*>(bytes), count};
 }
 
 inline const int chosen = number_chosen();
-inline volatile unsigned char* const reached = map_reached();
+inline const Reached reached = map_reached();
 
 // Is this mutant the chosen one? Constants keep their values.
 constexpr bool is(int number) noexcept {
   if (__builtin_is_constant_evaluated()) return false;
-  if (reached != nullptr) reached[number] = 1;
+  if (reached.bytes != nullptr) reached.bytes[number] = 1;
   return chosen == number;
 }
 

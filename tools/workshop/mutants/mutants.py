@@ -27,8 +27,8 @@ BODIES = {Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT}
 WORDS = {"to_string", "throw_error", "throw_write_error"}
 
 # A change: what was there, what becomes of it, and the edits that make it possible: offset, rank, bytes that are
-# replaced, new text. At one offset, text that closes something comes before text that opens something.
-Mutant = collections.namedtuple("Mutant", "path line column was becomes depth edits")
+# replaced, new text; the group is what the sample is drawn from. At one offset, text that closes something comes before text that opens something.
+Mutant = collections.namedtuple("Mutant", "path line column was becomes depth edits group", defaults=[""])
 CLOSES, REPLACES, OPENS = range(3)
 
 
