@@ -1,9 +1,11 @@
 // A store that goes away, hangs or drips bytes in the middle of a push and of a pull, after any number of
 // bytes.
 
+#include "tests/support/free_port.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/relay.hpp"
 #include "tests/support/soak.hpp"
+#include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
 namespace keysieve::test {
@@ -18,6 +20,7 @@ struct Cut {
   const char* reason;  // that the error gives, with the server's name before it; "": any
   std::uint64_t few_step;
   std::uint64_t all_step;
+  bool is_encrypted = false;
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name; }
@@ -39,17 +42,20 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
     for (std::uint64_t at = 1; !HasFailure();) {
       prepare();
       const std::string when = "cut after " + std::to_string(at) + " bytes";
-      Relay relay(directory_ / "relay", redis_.socket_path(), RelayCut{at, GetParam().how});
-      const std::string message = message_of<ErrorKind::Unavailable>([&] {
-        deed(*open_store("redis+unix://" + directory_ / "relay" + "?timeout=" + GetParam().timeout));
-      });
+      const std::string relayed = is_encrypted_ ? std::to_string(free_port()) : directory_ / "relay";
+      Relay relay(relayed, is_encrypted_ ? std::to_string(redis_.port()) : redis_.socket_path(),
+                  RelayCut{at, GetParam().how});
+      const std::string name = (is_encrypted_ ? "rediss://127.0.0.1:" : "redis+unix://") + relayed;
+      const std::string url = with_parameter(name, std::string("timeout=") + GetParam().timeout);
+      const std::string message = message_of<ErrorKind::Unavailable>(
+          [&] { deed(*open_store(is_encrypted_ ? of_our_authority(url) : url)); });
       check(message.empty(), when);
       if (message.empty() && !relay.was_cut()) break;
       if (!relay.was_cut()) continue;  // the machine was too slow for the short timeout: once more
       at += step;
       ++cuts;
       if (message.empty()) continue;
-      EXPECT_THAT(message, StartsWith("redis+unix://" + directory_ / "relay: ")) << when;
+      EXPECT_THAT(message, StartsWith(name + ": ")) << when;
       EXPECT_THAT(message, HasSubstr(GetParam().reason)) << when;
     }
     return cuts;
@@ -61,7 +67,8 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
   }
 
   TemporaryDirectory directory_{fast_folder()};
-  RedisServer& redis_ = shared_redis();
+  const bool is_encrypted_ = GetParam().is_encrypted;
+  RedisServer& redis_ = is_encrypted_ ? shared_redis_over_tls() : shared_redis();
   std::unique_ptr<Store> store_ = open_store(redis_.unix_url());
 };
 
@@ -103,6 +110,18 @@ std::string cut_name(const ::testing::TestParamInfo<Cut>& of) {
   return of.param.name;
 }
 INSTANTIATE_TEST_SUITE_P(Cuts, CutConnection, ::testing::Values(kGoesAway, kHangs, kDrips), cut_name);
+#ifdef KEYSIEVE_REDIS_TLS
+Cut over_tls(Cut cut, const char* name) {
+  cut.name = name;
+  cut.is_encrypted = true;
+  return cut;
+}
+INSTANTIATE_TEST_SUITE_P(OverTls, CutConnection,
+                         ::testing::Values(over_tls(kGoesAway, "goes_away_over_tls"),
+                                           over_tls(kHangs, "hangs_over_tls"),
+                                           over_tls(kDrips, "drips_over_tls")),
+                         cut_name);
+#endif
 
 }  // namespace
 }  // namespace keysieve::test

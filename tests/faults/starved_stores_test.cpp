@@ -38,6 +38,9 @@ class StarvedStore : public ::testing::TestWithParam<StoreKind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, StarvedStore, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, StarvedStore, ::testing::Values(kRedisTls), store_kind_name);
+#endif
 
 BuildId pulled_from(Store& store) {
   return view_of(pull(store, "tags").snapshot).header().build_id;

@@ -7,8 +7,9 @@
 
 namespace keysieve::test {
 
-// <name>.crt and <name>.key, signed by ca.crt: "server" for 127.0.0.1 and localhost, "other" for another
-// host, "expired" for this host and of yesterday.
+// <name>.crt and <name>.key, signed by ca.crt:
+// "server" is for 127.0.0.1 and localhost, "name" for localhost alone, "other" for another host; "expired"
+// was for this host until yesterday. "stranger" is another authority. locked.key has a password.
 class Certificates {
  public:
   Certificates();
@@ -16,9 +17,12 @@ class Certificates {
   [[nodiscard]] std::string path(const std::string& file) const { return directory_ / file; }
 
  private:
-  void sign(const std::string& name, const std::string& for_whom, int days = 30) const;
+  void sign(const std::string& name, const std::string& for_whom, int days_ago = 0) const;
 
   TemporaryDirectory directory_;
 };
+
+// Those of this test binary, made by the first case that asks for them.
+Certificates& shared_certificates();
 
 }  // namespace keysieve::test

@@ -51,9 +51,9 @@ void expect_ok(const RedisServer& node, const std::string& command) {
   if (reply != "+OK") throw std::runtime_error("Redis Cluster: " + command + ": " + reply);
 }
 
-// One line of CLUSTER NODES: id address:port@bus flags master ping pong epoch link slots...
+// One line of CLUSTER NODES: id address:port@bus,... flags master ping pong epoch link slots...
 struct NodeLine {
-  int port = 0;
+  int bus_port = 0;
   std::string epoch{};
   std::vector<std::string> slots{};
 };
@@ -64,7 +64,7 @@ NodeLine parse_node_line(const std::string& line) {
   std::string skipped;
   words >> skipped >> address;
   for (int i = 0; i < 4; ++i) words >> skipped;
-  NodeLine node{std::stoi(address.substr(address.find(':') + 1))};
+  NodeLine node{std::stoi(address.substr(address.find('@') + 1))};
   words >> node.epoch >> skipped;
   for (std::string slots; words >> slots;) node.slots.push_back(slots);
   return node;
@@ -151,7 +151,7 @@ void RedisCluster::form() {
 }
 
 std::string RedisCluster::url() const {
-  std::string url = "redis-cluster://";
+  std::string url = nodes_[0]->scheme() + "-cluster://";
   for (const auto& node : nodes_) {
     url.append(node == nodes_[0] ? "" : ",").append(node->address());
   }
@@ -171,10 +171,11 @@ void RedisCluster::wait_until_all_know(const RedisServer& master, std::size_t sl
   while_they_talk([&] {
     wait_until("agreement", [&] {
       const NodeLine wanted = owner_of(slot, master);
-      return wanted.port == master.port() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+      return &master_of(slot, master) == &master &&
+             std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
                if (!lives(node)) return true;
                const NodeLine known = owner_of(slot, *node);
-               return known.port == wanted.port && known.epoch == wanted.epoch;
+               return known.bus_port == wanted.bus_port && known.epoch == wanted.epoch;
              });
     });
   });
@@ -237,10 +238,12 @@ void RedisCluster::wait_until_replicas_are_named() {
 }
 
 RedisServer& RedisCluster::master_of(std::size_t slot, const RedisServer& witness) {
-  const int port = owner_of(slot, witness).port;
-  const auto found = std::ranges::find_if(nodes_, [port](const auto& node) { return node->port() == port; });
-  if (found == nodes_.end()) throw std::runtime_error("Redis Cluster: no node at " + std::to_string(port));
-  return **found;
+  const int bus_port = owner_of(slot, witness).bus_port;
+  const auto found = std::ranges::find(bus_ports_, bus_port);
+  if (found == bus_ports_.end()) {
+    throw std::runtime_error("Redis Cluster: no node at " + std::to_string(bus_port));
+  }
+  return *nodes_.at(static_cast<std::size_t>(found - bus_ports_.begin()));
 }
 
 void RedisCluster::flush() {
@@ -260,6 +263,11 @@ bool RedisCluster::is_ok() {
 
 RedisCluster& shared_redis_cluster() {
   static RedisCluster cluster;
+  return cluster;
+}
+
+RedisCluster& shared_redis_cluster_over_tls() {
+  static RedisCluster cluster(with_tls());
   return cluster;
 }
 

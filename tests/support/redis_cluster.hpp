@@ -65,8 +65,9 @@ class RedisCluster {
   std::optional<std::jthread> successor_;  // ends before the nodes do
 };
 
-// The cluster of this test binary. The first case that asks for it starts it, which takes about three
+// The clusters of this test binary. The first case that asks for one starts it, which takes about three
 // seconds.
 RedisCluster& shared_redis_cluster();
+RedisCluster& shared_redis_cluster_over_tls();
 
 }  // namespace keysieve::test

@@ -23,12 +23,16 @@ std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quoru
   return sentinel;
 }
 
-RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels) {
-  for (std::size_t i = 0; i < replicas; ++i)
-    replicas_.push_back(std::make_unique<RedisServer>(following(master_)));
+RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels,
+                               const std::vector<std::string>& options)
+    : master_(options) {
+  std::vector<std::string> of_replica = following(master_);
+  of_replica.insert(of_replica.end(), options.begin(), options.end());
+  for (std::size_t i = 0; i < replicas; ++i) replicas_.push_back(std::make_unique<RedisServer>(of_replica));
   if (replicas > 0) master_.flush_with_replicas(replicas);
   const int majority = static_cast<int>(sentinels / 2 + 1);
-  for (std::size_t i = 0; i < sentinels; ++i) sentinels_.push_back(start_sentinel(master_, majority));
+  for (std::size_t i = 0; i < sentinels; ++i)
+    sentinels_.push_back(start_sentinel(master_, majority, options));
   wait_until_sentinels_know_all();
 }
 
@@ -55,7 +59,7 @@ bool RedisSentinels::knows_what_replicas_have(const RedisServer& sentinel) const
 }
 
 std::string RedisSentinels::url() const {
-  std::string url = "redis-sentinel://";
+  std::string url = master_.scheme() + "-sentinel://";
   for (const auto& sentinel : sentinels_) {
     url.append(sentinel == sentinels_[0] ? "" : ",").append(sentinel->address());
   }
@@ -78,6 +82,11 @@ void RedisSentinels::wait_until_sentinels_know_all() {
 
 RedisSentinels& shared_redis_sentinels() {
   static RedisSentinels sentinels(0, 1);
+  return sentinels;
+}
+
+RedisSentinels& shared_redis_sentinels_over_tls() {
+  static RedisSentinels sentinels(0, 1, with_tls());
   return sentinels;
 }
 

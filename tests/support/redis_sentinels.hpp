@@ -17,8 +17,10 @@ std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quoru
 
 class RedisSentinels {
  public:
-  // Returns when every sentinel knows the replicas and the other sentinels, and the replicas are in step.
-  explicit RedisSentinels(std::size_t replicas, std::size_t sentinels = 3);
+  // `options` are added to those of every server. Returns when every sentinel knows the replicas and the
+  // other sentinels, and the replicas are in step.
+  explicit RedisSentinels(std::size_t replicas, std::size_t sentinels = 3,
+                          const std::vector<std::string>& options = {});
 
   [[nodiscard]] RedisServer& master() noexcept { return master_; }
   [[nodiscard]] RedisServer& replica() { return *replicas_.at(0); }
@@ -38,8 +40,9 @@ class RedisSentinels {
   std::vector<std::unique_ptr<RedisServer>> sentinels_;
 };
 
-// The instance of this test binary, started by the first case that asks for it: a master, and a sentinel
+// The instances of this test binary, started by the first case that asks for one: a master, and a sentinel
 // that knows it.
 RedisSentinels& shared_redis_sentinels();
+RedisSentinels& shared_redis_sentinels_over_tls();
 
 }  // namespace keysieve::test

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tests/support/certificates.hpp"
 
 namespace keysieve::test {
 
@@ -26,9 +28,9 @@ RedisServer::RedisServer(std::vector<std::string> options, const std::string& co
 
 void RedisServer::start() {
   ProgramCall call{.program = "redis-server"};
-  call.arguments = {directory_ / "redis.conf", "--port", std::to_string(port_), "--bind", "127.0.0.1",
-                    "--unixsocket", socket_path(), "--dir", directory_.path(), "--save", "", "--appendonly",
-                    "no", "--io-threads", "1",
+  call.arguments = {directory_ / "redis.conf", is_encrypted() ? "--tls-port" : "--port",
+                    std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket", socket_path(), "--dir",
+                    directory_.path(), "--save", "", "--appendonly", "no", "--io-threads", "1",
                     // After a sync without a file the master sends a replica nothing for up to a second,
                     // though WAIT counts it.
                     "--repl-diskless-sync", "no", "--databases", "4"};
@@ -95,9 +97,38 @@ void RedisServer::write_with_replicas(const FileDescriptor& client, const std::s
     throw std::runtime_error("too few replicas: " + written + " " + replicas);
 }
 
+void RedisServer::show_certificate(const std::string& name, bool asks_clients) const {
+  const std::string set = "CONFIG SET tls-cert-file " + shared_certificates().path(name + ".crt") +
+                          " tls-key-file " + shared_certificates().path(name + ".key") +
+                          " tls-auth-clients " + (asks_clients ? "yes" : "no");
+  if (const std::string answer = command(set); answer != "+OK") throw std::runtime_error(set + ": " + answer);
+}
+
+bool RedisServer::is_encrypted() const {
+  return std::ranges::find(options_, "--tls-cert-file") != options_.end();
+}
+
 void RedisServer::kill() {
   process_.kill();
   ::unlink(socket_path().c_str());
+}
+
+std::vector<std::string> with_tls(const std::string& certificate) {
+  const Certificates& certificates = shared_certificates();
+  return {"--tls-cert-file",
+          certificates.path(certificate + ".crt"),
+          "--tls-key-file",
+          certificates.path(certificate + ".key"),
+          "--tls-ca-cert-file",
+          certificates.path("ca.crt"),
+          "--tls-auth-clients",
+          "no",
+          "--tls-replication",
+          "yes",
+          "--tls-cluster",
+          "yes",
+          "--port",
+          "0"};
 }
 
 std::vector<std::string> following(const RedisServer& master) {
@@ -139,6 +170,11 @@ WaitsCutShort::WaitsCutShort(const RedisServer& server, std::size_t replicas)
 
 RedisServer& shared_redis() {
   static RedisServer server;
+  return server;
+}
+
+RedisServer& shared_redis_over_tls() {
+  static RedisServer server(with_tls());
   return server;
 }
 

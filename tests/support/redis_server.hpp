@@ -37,18 +37,24 @@ class RedisServer {
   // The whole reply as it was sent, whatever its type.
   std::string reply(const std::string& line) const;
 
+  // For connections that begin later: the certificate of that name, and whether clients must show one.
+  void show_certificate(const std::string& name, bool asks_clients = false) const;
+
   // Empties it. Returns when `count` replicas are empty too and are sent every write from now on.
   void flush_with_replicas(std::size_t count = 1) const;
   // Returns when `count` replicas have everything that any client has written so far.
   void wait_for_replicas(std::size_t count) const;
 
+  [[nodiscard]] bool is_encrypted() const;
+  // "redis" or "rediss".
+  [[nodiscard]] std::string scheme() const { return is_encrypted() ? "rediss" : "redis"; }
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
   [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   // `login`: "user:password@" or nothing.
   [[nodiscard]] std::string tcp_url(const std::string& login = "") const {
-    return "redis://" + login + address();
+    return scheme() + "://" + login + address();
   }
   [[nodiscard]] std::string unix_url() const { return "redis+unix://" + socket_path(); }
 
@@ -61,6 +67,10 @@ class RedisServer {
   ServerProcess process_;
 };
 
+// The options of a server that takes nothing but TLS, except over its unix socket, and talks so to others. It
+// has the certificate of that name of shared_certificates().
+std::vector<std::string> with_tls(const std::string& certificate = "server");
+
 // The options of a server that is this one's replica.
 std::vector<std::string> following(const RedisServer& master);
 
@@ -69,8 +79,9 @@ std::uint64_t info_of(const RedisServer& server, const std::string& section, con
 // How often the server has carried out the command; its name is in lower case.
 int calls_of(const RedisServer& server, const std::string& command);
 
-// The server of this test binary, started by the first case that asks for it.
+// The servers of this test binary, started by the first case that asks for them.
 RedisServer& shared_redis();
+RedisServer& shared_redis_over_tls();
 
 // Tests writes whose replica is missing without waiting for it: until the object is gone, ends every WAIT
 // that the server holds, as the server does when its time is over. So suites can use a timeout that is long

@@ -1,5 +1,7 @@
 #include "tests/support/relay.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -22,14 +24,37 @@ struct Connection {
   FileDescriptor server;
 };
 
-template <typename Use>
-FileDescriptor socket_at(const std::string& path, Use use) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  FileDescriptor opened(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+bool is_path(const std::string& address) {
+  return address.starts_with('/');
+}
+
+void turn_on(const FileDescriptor& socket, int level, int option) {
+  const int on = 1;
+  ::setsockopt(socket.get(), level, option, &on, sizeof on);
+}
+
+template <typename Address, typename Use>
+FileDescriptor socket_at(int family, const Address& address, Use use) {
+  FileDescriptor opened(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  turn_on(opened, SOL_SOCKET, SO_REUSEADDR);  // start() after hang_up()
+  turn_on(opened, IPPROTO_TCP, TCP_NODELAY);  // passes on what comes, at once; accepted sockets inherit it
   if (use(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) opened.close();
   return opened;
+}
+
+template <typename Use>
+FileDescriptor socket_at(const std::string& address, Use use) {
+  if (is_path(address)) {
+    sockaddr_un at_path{};
+    at_path.sun_family = AF_UNIX;
+    address.copy(at_path.sun_path, sizeof at_path.sun_path - 1);
+    return socket_at(AF_UNIX, at_path, use);
+  }
+  sockaddr_in at_port{};
+  at_port.sin_family = AF_INET;
+  at_port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at_port.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address)));
+  return socket_at(AF_INET, at_port, use);
 }
 
 bool send_all(const FileDescriptor& to, const char* data, std::size_t size) {
@@ -118,16 +143,16 @@ class Passage {
 
 }  // namespace
 
-Relay::Relay(std::string path, std::string target, std::optional<RelayCut> cut, RelayEdit edit)
-    : path_(std::move(path)), target_(std::move(target)), cut_(cut), edit_(edit) {
+Relay::Relay(std::string address, std::string target, std::optional<RelayCut> cut, RelayEdit edit)
+    : address_(std::move(address)), target_(std::move(target)), cut_(cut), edit_(edit) {
   start();
 }
 
 void Relay::start() {
-  ::unlink(path_.c_str());
-  const FileDescriptor listening = socket_at(path_, ::bind);
+  if (is_path(address_)) ::unlink(address_.c_str());
+  const FileDescriptor listening = socket_at(address_, ::bind);
   if (!listening.is_open() || ::listen(listening.get(), SOMAXCONN) != 0) {
-    throw std::runtime_error("cannot listen at " + path_);
+    throw std::runtime_error("cannot listen at " + address_);
   }
   pid_ = start_process(
       [&]() -> int { pass_everything_on(listening, target_, Passage(cut_, edit_, shared_->was_cut)); });
@@ -137,7 +162,7 @@ void Relay::hang_up() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
   wait_for(pid_);
-  ::unlink(path_.c_str());
+  if (is_path(address_)) ::unlink(address_.c_str());
   pid_ = -1;
 }
 

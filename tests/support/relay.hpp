@@ -1,5 +1,5 @@
-// A relay between a client and a server on unix sockets, which can be cut in the ways a network can. It is
-// a process of its own, gone when the object is.
+// A relay between a client and a server, which can be cut in the ways a network can. It is a process of its
+// own, gone when the object is. An address is the path of a unix socket, or a port of 127.0.0.1.
 #pragma once
 
 #include <signal.h>
@@ -27,8 +27,8 @@ using RelayEdit = void (*)(std::string& bytes);
 
 class Relay {
  public:
-  // Listens at `path`; every connection is passed on to the server at `target`.
-  Relay(std::string path, std::string target, std::optional<RelayCut> cut = {}, RelayEdit edit = nullptr);
+  // Listens at `address`; every connection is passed on to the server at `target`.
+  Relay(std::string address, std::string target, std::optional<RelayCut> cut = {}, RelayEdit edit = nullptr);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay() { hang_up(); }
@@ -47,7 +47,7 @@ class Relay {
     std::atomic<bool> was_cut{false};
   };
 
-  std::string path_;
+  std::string address_;
   std::string target_;
   std::optional<RelayCut> cut_;
   RelayEdit edit_;

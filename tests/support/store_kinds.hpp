@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "tests/support/certificates.hpp"
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_sentinels.hpp"
@@ -65,6 +66,24 @@ inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirect
                                         return patient(shared_redis_sentinels().url());
                                       }};
 
+inline std::string of_our_authority(const std::string& url) {
+  return with_parameter(url, "ca_file=" + shared_certificates().path("ca.crt"));
+}
+inline const StoreKind kRedisTls{"redis_tls", [](const TemporaryDirectory&) {
+                                   shared_redis_over_tls().command("FLUSHALL");
+                                   return of_our_authority(patient(shared_redis_over_tls().tcp_url()));
+                                 }};
+inline const StoreKind kRedisClusterTls{
+    "redis_cluster_tls", [](const TemporaryDirectory&) {
+      shared_redis_cluster_over_tls().flush();
+      return of_our_authority(patient(shared_redis_cluster_over_tls().url()));
+    }};
+inline const StoreKind kRedisSentinelTls{
+    "redis_sentinel_tls", [](const TemporaryDirectory&) {
+      shared_redis_sentinels_over_tls().master().command("FLUSHALL");
+      return of_our_authority(patient(shared_redis_sentinels_over_tls().url()));
+    }};
+
 inline const StoreKind kMemcached{"memcached", [](const TemporaryDirectory&) {
                                     shared_memcached().flush();
                                     return patient(shared_memcached().url());
@@ -99,6 +118,8 @@ inline const auto every_store_of_logs =
 inline const auto every_store_of_records =
     ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel, kMemcached,
                       kMemcachedPair, kMemcachedWithoutCas, kHttp);
+// Further ones where the build has TLS.
+inline const auto every_redis_over_tls = ::testing::Values(kRedisTls, kRedisClusterTls, kRedisSentinelTls);
 // For suites that push.
 inline const auto every_store_of_snapshots =
     ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached, kMemcachedPair, kHttp);

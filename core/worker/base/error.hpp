@@ -24,7 +24,7 @@ enum class ErrorKind : std::uint8_t {
   Superseded,    // another process has made this obsolete meanwhile
   Unavailable,   // a store cannot be reached or does not answer
   Unconfirmed,   // the request was carried out, but a store does not confirm it
-  Login,         // a server refuses the user or password, or the password cannot be read
+  Login,         // a server refuses user, password or certificate, or the password cannot be read
   // A snapshot that is intact but not wanted:
   NotSigned,  // by a key that it must be signed by, or the signature does not match
   Older,      // than the one that is there already

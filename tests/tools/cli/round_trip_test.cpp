@@ -75,6 +75,10 @@ std::string case_name(const ::testing::TestParamInfo<RoundTrip::ParamType>& info
 
 INSTANTIATE_TEST_SUITE_P(EveryKindAndStore, RoundTrip,
                          Combine(ValuesIn(every_kind()), every_store_to_push_to), case_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, RoundTrip,
+                         Combine(::testing::Values("split_block_bloom"), every_redis_over_tls), case_name);
+#endif
 
 // A set without keys, a ban list with nobody left. That every kind answers absent is proved in
 // tests/core/snapshot.

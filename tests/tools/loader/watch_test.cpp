@@ -61,6 +61,9 @@ TEST_P(KeysievedWatching, SeesTheAddsOfEverySetWhenItIsTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store_and_sentinel, store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, KeysievedWatching, every_redis_over_tls, store_kind_name);
+#endif
 
 }  // namespace
 }  // namespace keysieve::test

@@ -34,10 +34,7 @@ class HttpConnection : public HttpStore {
     serve({"ssl http2", tls_directives(certificate) + more});
   }
 
-  Certificates& certificates_ = [&]() -> Certificates& {
-    static Certificates certificates;
-    return certificates;
-  }();
+  Certificates& certificates_ = shared_certificates();
 };
 
 TEST_F(HttpConnection, FollowsAFewRedirects) {

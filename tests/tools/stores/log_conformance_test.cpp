@@ -26,6 +26,9 @@ bool only_rises(const std::vector<LogEntry>& entries) {
 class LogConformance : public StoreConformance {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, every_store_of_logs, store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, LogConformance, every_redis_over_tls, store_kind_name);
+#endif
 
 TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
   const auto store = open();

@@ -13,6 +13,9 @@ namespace {
 class RecordConformance : public StoreConformance {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, every_store_of_records, store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, RecordConformance, every_redis_over_tls, store_kind_name);
+#endif
 
 TEST_P(RecordConformance, GivesBackTheValueThatWasPutLastAndNothingBefore) {
   std::string all_bytes(256, '\0');

@@ -32,6 +32,9 @@ class WatchConformance : public StoreConformance {
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, every_store_and_sentinel, store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, WatchConformance, every_redis_over_tls, store_kind_name);
+#endif
 
 TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   const auto store = open();

@@ -1,5 +1,6 @@
 #include "tools/stores/redis/redis_connection.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 
@@ -7,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <optional>
+#include <system_error>
 
 #include "tools/stores/store_error.hpp"
 
@@ -20,32 +23,49 @@ timeval timeval_of(std::chrono::milliseconds duration) {
   return value;
 }
 
-// The socket's timeouts apply to each read and write, so a server that drips bytes would keep us forever.
-// Within each timeout this much must pass, or all that is left.
+// Waits for a socket that does not block. A server that drips bytes would keep us forever: within each
+// timeout this much must pass, or all that is left.
 class Pace {
  public:
-  explicit Pace(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+  Pace(int descriptor, std::chrono::milliseconds timeout)
+      : descriptor_(descriptor), timeout_(timeout), end_(Clock::now() + timeout) {}
 
-  [[nodiscard]] bool is_kept_with(std::size_t bytes) {
-    const auto now = std::chrono::steady_clock::now();
+  void passed(std::size_t bytes) {
     bytes_ += bytes;
-    if (bytes_ >= kBytesPerTimeout) {
-      bytes_ = 0;
-      begin_ = now;
+    if (bytes_ < kBytesPerTimeout) return;
+    bytes_ = 0;
+    end_ = Clock::now() + timeout_;
+  }
+
+  // Returns when the socket is ready for that; false if it is not in time.
+  [[nodiscard]] bool wait(short events) const {
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
+      if (left.count() <= 0) return false;
+      pollfd state{descriptor_, events, 0};
+      if (::poll(&state, 1, static_cast<int>(left.count())) > 0) return true;
     }
-    return now - begin_ <= timeout_;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kBytesPerTimeout = std::size_t{64} * 1024;
 
+  int descriptor_;
   std::chrono::milliseconds timeout_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock::time_point end_;
   std::size_t bytes_ = 0;
 };
 
-// hiredis 0.14 uses write(2), which raises SIGPIPE when the server is gone. Blocks that signal in this
-// thread, and discards it if it came.
+// hiredis waits for nothing from now on.
+bool stop_blocking(redisContext& context) {
+  context.flags &= ~REDIS_BLOCK;
+  const int flags = ::fcntl(context.fd, F_GETFL);
+  return flags >= 0 && ::fcntl(context.fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+// hiredis 0.14 and OpenSSL use write(2), which raises SIGPIPE when the server is gone. Blocks that signal in
+// this thread, and discards it if it came.
 class SigpipeBlock {
  public:
   SigpipeBlock() {
@@ -123,9 +143,9 @@ void RedisConnection::connect() {
   replies_due_ = 0;
   reply_bytes_ = 0;
   if (context_ == nullptr) throw std::bad_alloc();
-  if (context_->err != 0) fail("cannot connect", errno);
+  if (context_->err != 0) fail_to_connect(errno);
   limit_arrays(*context_->reader);
-  if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
+  if (!stop_blocking(*context_)) fail("cannot connect", {std::generic_category().message(errno)});
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
   const SigpipeBlock block;
   try {
@@ -140,10 +160,12 @@ void RedisConnection::connect() {
 // The server sends its session tickets before its first reply. After that reply nothing is readable while
 // no reply is due, as without TLS.
 void RedisConnection::begin_tls() {
-  if (const std::string reason = address_.tls->begin(*context_, address_.host); !reason.empty()) {
-    context_.reset();
-    throw RedisOutage(address_.name + ": no TLS: " + reason);
-  }
+  const Pace pace(context_->fd, address_.timeout);
+  const auto wait = [&](short events) {
+    if (!pace.wait(events)) fail_as_late("no TLS");
+  };
+  const TlsFailure failure = address_.tls->begin(*context_, address_.host, wait);
+  if (!failure.reason.empty()) fail("no TLS", failure);
   append({"PING"});
   const RedisReply reply = receive();
   if (!refuses_user(*reply)) check_greeting(*reply);  // we have not signed in yet
@@ -193,19 +215,19 @@ void RedisConnection::send(std::span<const RedisCommand> commands) {
 
 RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes) {
   flush();
-  Pace pace(address_.timeout);
+  Pace pace(context_->fd, address_.timeout);
   for (;;) {
     if (RedisReply reply = next_reply(key, max_bytes)) return reply;
-    if (!pace.is_kept_with(read_some())) fail_as_late("no answer");
+    const std::size_t bytes = read_some();
+    pace.passed(bytes);
+    if (bytes == 0 && !pace.wait(POLLIN)) fail_as_late("no answer");
   }
 }
 
 RedisReply RedisConnection::receive_if_there(std::string_view key, std::size_t max_bytes) {
   for (;;) {
     if (RedisReply reply = next_reply(key, max_bytes)) return reply;
-    pollfd state{context_->fd, POLLIN, 0};
-    if (::poll(&state, 1, 0) <= 0) return nullptr;
-    read_some();
+    if (read_some() == 0) return nullptr;
   }
 }
 
@@ -213,7 +235,7 @@ RedisReply RedisConnection::receive_if_there(std::string_view key, std::size_t m
 // buffer as they come.
 RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_bytes) {
   void* reply = nullptr;
-  if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+  if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer");
   if (reply != nullptr) {
     --replies_due_;
     reply_bytes_ = context_->reader->len - context_->reader->pos;
@@ -227,8 +249,11 @@ RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_byt
 }
 
 std::size_t RedisConnection::read_some() {
+  std::optional<SigpipeBlock> block;
+  if (address_.tls != nullptr) block.emplace();  // it may have to answer what it reads
   const std::size_t before = context_->reader->len;
-  if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+  forget_tls_failures();
+  if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer");
   const std::size_t bytes = context_->reader->len - before;
   reply_bytes_ += bytes;
   return bytes;
@@ -266,29 +291,52 @@ void RedisConnection::append(const RedisCommand& command) {
 
 // redisBufferWrite() may be left without memory for an empty buffer. It crashes if asked whether it is done.
 void RedisConnection::flush() {
-  Pace pace(address_.timeout);
-  for (std::size_t left = sdslen(context_->obuf);;) {
+  Pace pace(context_->fd, address_.timeout);
+  for (std::size_t left = sdslen(context_->obuf); left > 0;) {
     const std::size_t before = left;
-    if (redisBufferWrite(context_.get(), nullptr) != REDIS_OK) fail("cannot send", errno);
+    forget_tls_failures();
+    if (redisBufferWrite(context_.get(), nullptr) != REDIS_OK) fail_to_send();
     if (context_->obuf == nullptr) {
       context_.reset();
       throw std::bad_alloc();
     }
     left = sdslen(context_->obuf);
-    if (left == 0) return;
-    if (!pace.is_kept_with(before - left)) fail_as_late("cannot send");
+    pace.passed(before - left);
+    if (left == before && !pace.wait(POLLOUT)) fail_as_late("cannot send");
   }
 }
 
-void RedisConnection::fail(const std::string& what, int error_number) {
+void RedisConnection::fail_to_connect(int error_number) {
   const bool timed_out = context_->err == REDIS_ERR_IO &&
                          (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
-  if (timed_out) fail_as_late(what);
-  const bool is_array = context_->err == REDIS_ERR_OOM;
-  const std::string reason =
-      is_array ? "a reply has too many elements, or memory is short" : context_->errstr;
+  if (timed_out) fail_as_late("cannot connect");
+  fail("cannot connect", {context_->errstr});
+}
+
+// A server that ends the connection may have said why just before, by an alert of TLS.
+void RedisConnection::fail_to_send() {
+  if (address_.tls != nullptr) {
+    forget_tls_failures();
+    context_->err = 0;
+    if (redisBufferRead(context_.get()) == REDIS_OK) context_->err = REDIS_ERR_IO;
+  }
+  fail("cannot send");
+}
+
+void RedisConnection::fail(const std::string& what) {
+  TlsFailure failure{context_->errstr};
+  if (context_->err == REDIS_ERR_OOM) failure.reason = "a reply has too many elements, or memory is short";
+  if (context_->err == REDIS_ERR_IO || context_->err == REDIS_ERR_EOF) {  // hiredis has no reason of TLS
+    if (TlsFailure of_tls = take_tls_failure(); !of_tls.reason.empty()) failure = std::move(of_tls);
+  }
+  fail(what, failure);
+}
+
+void RedisConnection::fail(const std::string& what, const TlsFailure& failure) {
   context_.reset();
-  throw RedisOutage(address_.name + ": " + what + ": " + reason);
+  const std::string message = address_.name + ": " + what + ": " + failure.reason;
+  if (failure.kind == ErrorKind::Login) throw Error(ErrorKind::Login, message);
+  throw RedisOutage(message);
 }
 
 void RedisConnection::fail_as_late(const std::string& what) {

@@ -114,7 +114,10 @@ class RedisConnection {
   void flush();
   RedisReply next_reply(std::string_view key, std::size_t max_bytes);
   std::size_t read_some();
-  [[noreturn]] void fail(const std::string& what, int error_number);
+  [[noreturn]] void fail_to_connect(int error_number);
+  [[noreturn]] void fail_to_send();
+  [[noreturn]] void fail(const std::string& what);
+  [[noreturn]] void fail(const std::string& what, const TlsFailure& failure);
   [[noreturn]] void fail_as_late(const std::string& what);
 
   struct FreeContext {

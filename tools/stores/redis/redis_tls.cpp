@@ -1,16 +1,17 @@
 #include "tools/stores/redis/redis_tls.hpp"
 
-#include "core/worker/base/error.hpp"
-
 #ifdef KEYSIEVE_REDIS_TLS
 #include <arpa/inet.h>
 #include <hiredis/hiredis_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 
 #include <array>
+#include <cerrno>
 #include <new>
+#include <system_error>
 #endif
 
 namespace keysieve {
@@ -24,12 +25,29 @@ struct FreeTls {
   void operator()(SSL* session) const noexcept { SSL_free(session); }
 };
 
+// An alert of the server; OpenSSL gives it a reason of its own, from an offset on.
+constexpr int kNoAlert = -1;
+int alert_of(unsigned long code) noexcept {
+  return ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET : kNoAlert;
+}
+
+bool is_about_our_certificate(int alert) noexcept {
+  switch (alert) {
+    case SSL_AD_BAD_CERTIFICATE:
+    case SSL_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL_AD_CERTIFICATE_REVOKED:
+    case SSL_AD_CERTIFICATE_EXPIRED:
+    case SSL_AD_CERTIFICATE_UNKNOWN:
+    case SSL_AD_UNKNOWN_CA:
+    case SSL_AD_ACCESS_DENIED:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void require(bool is_done, const std::string& what) {
-  if (is_done) return;
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  const char* reason = ERR_reason_error_string(code);
-  throw Error(ErrorKind::Usage, what + ": " + (reason == nullptr ? "cannot be used" : reason));
+  if (!is_done) throw Error(ErrorKind::Usage, what + ": " + take_tls_failure().reason);
 }
 
 bool is_ip_address(const std::string& host) {
@@ -38,7 +56,7 @@ bool is_ip_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
-// hiredis asks for a server by name, but does not check that the certificate has that name.
+// hiredis checks who has signed the certificate, but not for which host it is.
 bool expect_host(SSL* session, const std::string& host) {
   if (is_ip_address(host)) {
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1;
@@ -46,12 +64,25 @@ bool expect_host(SSL* session, const std::string& host) {
   return SSL_set1_host(session, host.c_str()) == 1 && SSL_set_tlsext_host_name(session, host.c_str()) == 1;
 }
 
+TlsFailure failure_of(SSL* session, const std::string& host, int error_number) {
+  TlsFailure failure = take_tls_failure();
+  if (const long verified = SSL_get_verify_result(session); verified != X509_V_OK) {
+    failure.reason = "the certificate of " + host + " is refused: " + X509_verify_cert_error_string(verified);
+  } else if (failure.reason.empty()) {
+    failure.reason = std::generic_category().message(error_number);
+  }
+  return failure;
+}
+
 class OpensslTls final : public RedisTls {
  public:
   explicit OpensslTls(const RedisTlsFiles& files) : context_(SSL_CTX_new(TLS_client_method())) {
     if (context_ == nullptr) throw std::bad_alloc();
+    forget_tls_failures();
     SSL_CTX* context = context_.get();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);     // no write waits for a read
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);  // each piece counts as progress
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
     if (files.ca_file.empty()) {
       require(SSL_CTX_set_default_verify_paths(context) == 1, "certificates of this host");
@@ -60,23 +91,36 @@ class OpensslTls final : public RedisTls {
               "ca_file " + files.ca_file);
     }
     if (files.cert_file.empty()) return;
+    bool is_locked = false;  // OpenSSL would ask the terminal for the password of the key
+    SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void* locked) {
+      *static_cast<bool*>(locked) = true;
+      return -1;
+    });
+    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
     require(SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1,
             "cert_file " + files.cert_file);
-    require(SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1,
-            "key_file " + files.key_file);
+    const bool is_usable =
+        SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1;
+    require(is_usable, "key_file " + files.key_file + (is_locked ? ": has a password" : ""));
   }
 
-  [[nodiscard]] std::string begin(redisContext& context, const std::string& host) const override {
-    std::unique_ptr<SSL, FreeTls> session(SSL_new(context_.get()));
-    if (session == nullptr || !expect_host(session.get(), host)) throw std::bad_alloc();
-    if (redisInitiateSSL(&context, session.get()) == REDIS_OK) {
-      static_cast<void>(session.release());  // the context has it
-      return "";
+  [[nodiscard]] TlsFailure begin(redisContext& context, const std::string& host,
+                                 const std::function<void(short events)>& wait) const override {
+    std::unique_ptr<SSL, FreeTls> made(SSL_new(context_.get()));
+    if (made == nullptr || !expect_host(made.get(), host)) throw std::bad_alloc();
+    if (redisInitiateSSL(&context, made.get()) != REDIS_OK) return failure_of(made.get(), host, errno);
+    SSL* const session = made.release();  // the context has it
+    for (;;) {
+      forget_tls_failures();
+      const int done = SSL_do_handshake(session);
+      if (done == 1) return {};
+      const int error_number = errno;
+      const int missing = SSL_get_error(session, done);
+      if (missing != SSL_ERROR_WANT_READ && missing != SSL_ERROR_WANT_WRITE) {
+        return failure_of(session, host, error_number);
+      }
+      wait(missing == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT);
     }
-    ERR_clear_error();
-    const long verified = SSL_get_verify_result(session.get());
-    if (verified == X509_V_OK) return context.errstr;
-    return "the certificate of " + host + " is refused: " + X509_verify_cert_error_string(verified);
   }
 
  private:
@@ -84,6 +128,26 @@ class OpensslTls final : public RedisTls {
 };
 
 }  // namespace
+
+void forget_tls_failures() noexcept {
+  ERR_clear_error();
+}
+
+TlsFailure take_tls_failure() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  if (code == 0) return {};
+  if (ERR_SYSTEM_ERROR(code)) return {std::generic_category().message(ERR_GET_REASON(code))};
+  if (alert_of(code) == SSL_AD_CERTIFICATE_REQUIRED) {
+    return {"the server asks for a certificate: cert_file and key_file", ErrorKind::Login};
+  }
+  const char* known = ERR_reason_error_string(code);
+  const std::string reason = known == nullptr ? "error " + std::to_string(code) : known;
+  if (is_about_our_certificate(alert_of(code))) {
+    return {"the server refuses the certificate of cert_file: " + reason, ErrorKind::Login};
+  }
+  return {reason};
+}
 
 void check_redis_tls(const RedisTlsFiles& files) {
   if (files.cert_file.empty() != files.key_file.empty()) {
@@ -97,6 +161,12 @@ std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
 }
 
 #else
+
+void forget_tls_failures() noexcept {}
+
+TlsFailure take_tls_failure() {
+  return {};
+}
 
 void check_redis_tls(const RedisTlsFiles& /*files*/) {
   throw Error(ErrorKind::Usage, "this build has no TLS, since hiredis " + std::to_string(HIREDIS_MAJOR) +

@@ -3,8 +3,11 @@
 
 #include <hiredis/hiredis.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 
@@ -15,15 +18,28 @@ struct RedisTlsFiles {
   std::string key_file;
 };
 
+// Why TLS failed.
+struct TlsFailure {
+  std::string reason;                       // empty: it did not
+  ErrorKind kind = ErrorKind::Unavailable;  // or Login: the server refuses our certificate, or misses it
+};
+
 // Threads may share it.
 class RedisTls {
  public:
   virtual ~RedisTls() = default;
 
-  // Call it before anything is sent over the connection. The certificate must be for that host, a name or
-  // an address. Returns why it failed; empty on success.
-  [[nodiscard]] virtual std::string begin(redisContext& context, const std::string& host) const = 0;
+  // Call it before anything is sent over the connection, which must not block. Calls `wait` with POLLIN or
+  // POLLOUT, to return when the socket is ready for that. The certificate must be for that host, a name or
+  // an address.
+  [[nodiscard]] virtual TlsFailure begin(redisContext& context, const std::string& host,
+                                         const std::function<void(short events)>& wait) const = 0;
 };
+
+// OpenSSL keeps the errors of a thread, whatever connection they were of. So the first comes before each
+// read and write, and the second after one that failed; it finds nothing if the failure was none of TLS.
+void forget_tls_failures() noexcept;
+TlsFailure take_tls_failure();
 
 // Throws Usage if no content of the files could help: this build has no TLS, or one file needs another.
 void check_redis_tls(const RedisTlsFiles& files);

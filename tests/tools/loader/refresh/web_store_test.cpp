@@ -18,18 +18,14 @@ class SetRefresherAtAWebServer : public SetRefresherTest {
  protected:
   SetRefresherAtAWebServer() {
     folder_url_ = "dir:" + server_.make_folder("store");
-    url_ = server_.url("store", "https") + "?timeout=2m&ca_file=" + certificates().path("ca.crt");
+    url_ = server_.url("store", "https") + "?timeout=2m&ca_file=" + shared_certificates().path("ca.crt");
     site_.push("tags", kKeys, folder_url_);
     EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
 
-  static Certificates& certificates() {
-    static Certificates certificates;
-    return certificates;
-  }
   static std::string tls(const std::string& certificate) {
-    return "ssl_certificate " + certificates().path(certificate + ".crt") + ";\nssl_certificate_key " +
-           certificates().path(certificate + ".key") + ";\n";
+    return "ssl_certificate " + shared_certificates().path(certificate + ".crt") + ";\nssl_certificate_key " +
+           shared_certificates().path(certificate + ".key") + ";\n";
   }
   [[nodiscard]] std::string file(const std::string& key) const { return server_.folder("store") + "/" + key; }
   [[nodiscard]] std::string bytes_of_file(const std::string& key) const {
@@ -94,7 +90,7 @@ TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhateverTheServerAnswers) {
 TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhileTheServerIsTooSlow) {
   site_.push("tags", kMoreKeys, folder_url_);
   const std::string patient_url = url_;
-  url_ = server_.url("store", "https") + "?timeout=300ms&ca_file=" + certificates().path("ca.crt");
+  url_ = server_.url("store", "https") + "?timeout=300ms&ca_file=" + shared_certificates().path("ca.crt");
   server_.restart(tls("server") + "location ~ :[0-9]+$ { limit_rate 100; }");
   expect_stays_live(1, "a slow body");
   server_.process().stall();

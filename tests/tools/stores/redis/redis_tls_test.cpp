@@ -1,107 +1,375 @@
-// TLS: real servers with certificates that openssl makes. Built where hiredis has TLS.
-#include "tests/support/certificates.hpp"
+// TLS: real servers with certificates that openssl makes. Built where hiredis has TLS; the suites that run
+// over every store run over TLS there too.
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "tests/support/canned_server.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/matchers.hpp"
-#include "tests/support/redis_server.hpp"
+#include "tests/support/relay.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/support/web_server.hpp"
 
 namespace keysieve::test {
 namespace {
 
-class RedisTls : public ::testing::Test {
- protected:
-  [[nodiscard]] RedisServer server_with(const std::string& name, const std::string& asks_clients) const {
-    return RedisServer({"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
-                        certificates_.path(name + ".crt"), "--tls-key-file",
-                        certificates_.path(name + ".key"), "--tls-ca-cert-file", certificates_.path("ca.crt"),
-                        "--tls-auth-clients", asks_clients});
-  }
-  [[nodiscard]] std::string name_of(const std::string& host) const {
-    return "rediss://" + host + ":" + std::to_string(tls_port_);
-  }
-  [[nodiscard]] std::string url_of(const std::string& host) const {
-    return name_of(host) + "?ca_file=" + certificates_.path("ca.crt");
-  }
+std::string path(const std::string& file) {
+  return shared_certificates().path(file);
+}
+std::string showing(const std::string& url, const std::string& name, const std::string& key = "") {
+  return with_parameter(
+      url, "cert_file=" + path(name + ".crt") + "&key_file=" + path((key.empty() ? name : key) + ".key"));
+}
 
-  Certificates certificates_;
-  const int tls_port_ = free_port();
+// Does not wait for a failover.
+std::unique_ptr<Store> open_at_once(const std::string& url) {
+  return open_store(url, IfMissing::Create, Patience::None);
+}
+template <ErrorKind Kind>
+std::string refusal(const std::string& url) {
+  return message_of<Kind>([&] { open_at_once(url)->get("a"); });
+}
+
+// A Redis in one of its forms, all of whose masters have one certificate.
+struct RedisForm {
+  const char* name;
+  std::string (*url)();
+  std::vector<RedisServer*> (*masters)();
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const RedisForm& form, std::ostream* out) { *out << form.name; }
 };
 
-TEST_F(RedisTls, CarriesRecordsLogsAndWatches) {
-  const RedisServer server = server_with("server", "no");
-  for (const std::string host : {"127.0.0.1", "localhost"}) {
-    const auto store = open_store(url_of(host));
-    const std::string large(kMaxValueBytes, 'x');
-    put(*store, host, large);
-    EXPECT_EQ(store->get(host), large);
+const RedisForm kSingle{"single", [] { return shared_redis_over_tls().tcp_url(); },
+                        [] { return std::vector{&shared_redis_over_tls()}; }};
+const RedisForm kSentinel{"sentinel", [] { return shared_redis_sentinels_over_tls().url(); },
+                          [] { return std::vector{&shared_redis_sentinels_over_tls().master()}; }};
+const RedisForm kCluster{"cluster", [] { return shared_redis_cluster_over_tls().url(); },
+                         [] {
+                           std::vector<RedisServer*> nodes;
+                           for (std::size_t i = 0; i < 2 * RedisCluster::kMasters; ++i)
+                             nodes.push_back(&shared_redis_cluster_over_tls().node(i));
+                           return nodes;
+                         }};
+
+class RedisCertificates : public ::testing::TestWithParam<RedisForm> {
+ protected:
+  ~RedisCertificates() override { show("server"); }
+
+  static void show(const std::string& name, bool asks_clients = false) {
+    for (const RedisServer* server : GetParam().masters()) server->show_certificate(name, asks_clients);
   }
-  EXPECT_EQ(server.command("STRLEN localhost"), ":" + std::to_string(kMaxValueBytes));
-  const auto store = open_store(url_of("127.0.0.1"));
+
+  const std::string name_ = GetParam().url();
+  const std::string url_ = patient(of_our_authority(name_));
+};
+
+INSTANTIATE_TEST_SUITE_P(Forms, RedisCertificates, ::testing::Values(kSingle, kSentinel, kCluster),
+                         [](const auto& form) { return form.param.name; });
+
+TEST_P(RedisCertificates, AreTakenFromTheRightServer) {
+  const auto store = open_at_once(url_);
+  put(*store, "a", "1");
+  EXPECT_EQ(store->get("a"), "1");
+  EXPECT_EQ(store->name(), name_);
+}
+
+TEST_P(RedisCertificates, AreRefusedWhenTheyAreForAnotherHost) {
+  show("other");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_),
+              AllOf(StartsWith(name_ + ": "),
+                    EndsWith("no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch")));
+}
+
+TEST_P(RedisCertificates, AreRefusedWhenTheyHaveExpired) {
+  show("expired");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_),
+              AllOf(StartsWith(name_ + ": "),
+                    EndsWith("no TLS: the certificate of 127.0.0.1 is refused: certificate has expired")));
+}
+
+TEST_P(RedisCertificates, AreRefusedWhenAnotherAuthorityHasSignedThem) {
+  for (const std::string& url :
+       {patient(name_), with_parameter(patient(name_), "ca_file=" + path("stranger.crt"))}) {
+    EXPECT_THAT(refusal<ErrorKind::Unavailable>(url),
+                AllOf(StartsWith(name_ + ": "), EndsWith("no TLS: the certificate of 127.0.0.1 is refused: "
+                                                         "self-signed certificate in certificate chain")));
+  }
+}
+
+TEST_P(RedisCertificates, AreShownWhenTheServerAsksForOne) {
+  show("server", /*asks_clients=*/true);
+  const auto store = open_at_once(showing(url_, "other"));
+  put(*store, "a", "1");
+  EXPECT_EQ(store->get("a"), "1");
+}
+
+TEST_P(RedisCertificates, AreMissedByAServerThatAsksForOne) {
+  show("server", /*asks_clients=*/true);
+  EXPECT_THAT(
+      refusal<ErrorKind::Login>(url_),
+      AllOf(StartsWith(name_ + ": "), EndsWith("the server asks for a certificate: cert_file and key_file")));
+}
+
+TEST_P(RedisCertificates, AreRefusedByAServerThatDoesNotTrustThem) {
+  show("server", /*asks_clients=*/true);
+  const std::string refused = "the server refuses the certificate of cert_file: ";
+  EXPECT_THAT(refusal<ErrorKind::Login>(showing(url_, "stranger")),
+              AllOf(StartsWith(name_ + ": "), HasSubstr(refused), HasSubstr("unknown ca")));
+  EXPECT_THAT(refusal<ErrorKind::Login>(showing(url_, "expired")),
+              AllOf(StartsWith(name_ + ": "), HasSubstr(refused), HasSubstr("certificate expired")));
+}
+
+// Its connections end, and it shows an expired certificate from then on.
+TEST_P(RedisCertificates, AreLookedAtByEveryConnection) {
+  const auto store = open_at_once(url_);
   const auto watch = store->watch();
   arm(*watch, {{"log", {}}});
-  EXPECT_THAT(watch->take(), IsEmpty());
-  append(*store, {std::string(kMaxLoggedKeyBytes, 'x')}, "log");
-  EXPECT_THAT(wait(*watch), ElementsAre("log"));
+  put(*store, "a", "1");
+  show("expired");
+  EXPECT_EQ(store->get("a"), "1") << "the connection is as good as it was";
+  for (const RedisServer* server : GetParam().masters())
+    server->command("CLIENT KILL TYPE normal SKIPME yes");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
+              HasSubstr("certificate has expired"));
+  EXPECT_THAT([&] { watch->take(); }, fails(ErrorKind::Unavailable, StartsWith(name_)));
+  EXPECT_THAT(
+      [&] {
+        arm(*watch, {{"log", {}}});
+      },
+      fails(ErrorKind::Unavailable, HasSubstr("certificate has expired")));
+  show("server");
+  EXPECT_EQ(store->get("a"), "1");
+  EXPECT_NO_THROW(arm(*watch, {{"log", {}}}));
+}
+
+TEST(RedisSentinelCertificate, IsLookedAtAsThatOfTheMaster) {
+  const RedisServer& master = shared_redis_sentinels_over_tls().master();
+  const auto sentinel = start_sentinel(master, 1, with_tls());
+  const std::string name = "rediss-sentinel://" + sentinel->address() + "/" + kMasterName;
+  const std::string url = patient(of_our_authority(name));
+  EXPECT_EQ(open_at_once(url)->get("a"), std::nullopt);
+  sentinel->kill();
+  const auto expired = start_sentinel(master, 1, with_tls("expired"));
+  const std::string name_of_expired = "rediss-sentinel://" + expired->address() + "/" + kMasterName;
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(patient(of_our_authority(name_of_expired))),
+            name_of_expired + ": " + expired->address() +
+                ": no TLS: the certificate of 127.0.0.1 is refused: certificate has expired");
+}
+
+// A cluster announces addresses unless it is told names.
+TEST(RedisClusterCertificate, IsForTheNameThatANodeAnnounces) {
+  std::vector<std::string> options = with_tls("name");
+  options.insert(options.end(), {"--cluster-announce-hostname", "localhost"});
+  RedisCluster cluster(options);
+  const std::string url =
+      patient(of_our_authority("rediss-cluster://localhost:" + std::to_string(cluster.node(0).port())));
+  const std::vector<std::string> keys = numbered("key", 100);
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { open_at_once(url)->get_many(keys); }),
+              HasSubstr("the certificate of 127.0.0.1 is refused: IP address mismatch"));
+  for (std::size_t i = 0; i < 2 * RedisCluster::kMasters; ++i) {
+    ASSERT_EQ(cluster.node(i).command("CONFIG SET cluster-preferred-endpoint-type hostname"), "+OK");
+  }
+  const auto store = open_at_once(url);
+  store->put_many(records_of(keys, "x"));
+  EXPECT_THAT(store->get_many(keys), Each(Optional(std::string("x"))));
+}
+
+class RedisTls : public ::testing::Test {
+ protected:
+  RedisTls() { server_.command("FLUSHALL"); }
+
+  // The server by that name, or what is at another port.
+  [[nodiscard]] std::string url_of(const std::string& host, int port = 0) const {
+    return "rediss://" + host + ":" + std::to_string(port == 0 ? server_.port() : port);
+  }
+
+  RedisServer& server_ = shared_redis_over_tls();
+  const std::string url_ = of_our_authority(patient(server_.tcp_url()));
+};
+
+TEST_F(RedisTls, KnowsTheServerByNameAndByAddress) {
+  for (const std::string host : {"127.0.0.1", "localhost"}) {
+    put(*open_store(patient(of_our_authority(url_of(host)))), host, "1");
+    EXPECT_EQ(server_.command("STRLEN " + host), ":1");
+  }
+  server_.show_certificate("name");
+  EXPECT_EQ(open_store(patient(of_our_authority(url_of("localhost"))))->get("localhost"), "1");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_), HasSubstr("IP address mismatch"));
+  server_.show_certificate("other");
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(patient(of_our_authority(url_of("localhost")))),
+            url_of("localhost") + ": no TLS: the certificate of localhost is refused: hostname mismatch");
+  server_.show_certificate("server");
+}
+
+// A server for several names chooses its certificate by it; RFC 6066 wants no address there.
+TEST_F(RedisTls, TellsTheServerWhichNameItIsAskedBy) {
+  const CannedServer for_name("localhost", "");
+  const int port = std::stoi(for_name.address().substr(for_name.address().find(':') + 1));
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(patient(url_of("localhost", port))),
+              StartsWith(url_of("localhost", port)));
+  EXPECT_THAT(for_name.last_request(), HasSubstr("localhost"));
+  const CannedServer for_address("\x16", "");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(patient("rediss://" + for_address.address())),
+              HasSubstr(": no TLS: "));
+  EXPECT_THAT(for_address.last_request(), Not(HasSubstr("127.0.0.1")));
 }
 
 TEST_F(RedisTls, KeepsItsConnection) {
-  const RedisServer server = server_with("server", "no");
-  const auto store = open_store(url_of("127.0.0.1"));
+  const RedisServer server(with_tls());
+  const auto store = open_store(patient(of_our_authority(server.tcp_url())));
   for (int i = 0; i < 10; ++i) put(*store, "a", std::to_string(i));
-  const std::string stats = server.text("INFO stats");
   // The first is the check that the server has started, the last is this question.
-  EXPECT_THAT(stats, HasSubstr("total_connections_received:3")) << stats;
+  EXPECT_EQ(info_of(server, "stats", "total_connections_received:"), 3U);
 }
 
 TEST_F(RedisTls, SignsIn) {
-  const RedisServer server = server_with("server", "no");
-  EXPECT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
-  const std::string signed_in = "rediss://:s3cret@127.0.0.1:" + std::to_string(tls_port_);
-  put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), "a", "1");
-  EXPECT_THAT(message_of<ErrorKind::Login>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
-              HasSubstr("NOAUTH"));
+  const RedisServer server(with_tls());
+  ASSERT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
+  put(*open_store(patient(of_our_authority(server.tcp_url(":s3cret@")))), "a", "1");
+  EXPECT_THAT(refusal<ErrorKind::Login>(patient(of_our_authority(server.tcp_url()))), HasSubstr("NOAUTH"));
 }
 
-TEST_F(RedisTls, RefusesACertificateOfAnotherHost) {
-  const RedisServer server = server_with("other", "no");
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(url_of("127.0.0.1")),
-            name_of("127.0.0.1") + ": no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch");
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(url_of("localhost")),
-            name_of("localhost") + ": no TLS: the certificate of localhost is refused: hostname mismatch");
+TEST_F(RedisTls, SpeaksTheVersionBeforeToo) {
+  std::vector<std::string> options = with_tls();
+  options.insert(options.end(), {"--tls-protocols", "TLSv1.2"});
+  const RedisServer server(options);
+  const std::string url = patient(of_our_authority(server.tcp_url()));
+  const auto store = open_store(url);
+  put(*store, "a", std::string(kMaxValueBytes, 'x'));
+  EXPECT_THAT(store->get("a"), Optional(SizeIs(kMaxValueBytes)));
+  server.show_certificate("server", /*asks_clients=*/true);
+  EXPECT_EQ(open_at_once(showing(url, "other"))->get("b"), std::nullopt);
+  EXPECT_THAT(refusal<ErrorKind::Login>(showing(url, "expired")), HasSubstr("certificate expired"));
+  // Its alert does not say that a certificate is missing.
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url), HasSubstr(": no TLS: "));
 }
 
-TEST_F(RedisTls, RefusesACertificateOfAnUnknownAuthority) {
-  const RedisServer server = server_with("server", "no");
-  EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>(name_of("127.0.0.1")),
-              HasSubstr("the certificate of 127.0.0.1 is refused: "));
+TEST_F(RedisTls, ConnectsAgainAfterTheServerHasRestarted) {
+  RedisServer server(with_tls());
+  const std::string url = patient(of_our_authority(server.tcp_url()));
+  const auto store = open_store(url);
+  put(*store, "a", "1");
+  const auto watch = store->watch();
+  arm(*watch, {{"log", {}}});
+  server.kill();
+  ASSERT_TRUE(is_readable(*watch));
+  EXPECT_THAT([&] { watch->take(); },
+              fails(ErrorKind::Unavailable, StartsWith(server.tcp_url() + ": no answer: ")));
+  EXPECT_THAT([&] { store->get("a"); }, fails(ErrorKind::Unavailable, HasSubstr("Connection refused")));
+  server.start();
+  EXPECT_EQ(store->get("a"), std::nullopt);
+  arm(*watch, {{"log", {}}});
+  append(*store, {"b"}, "log");
+  EXPECT_THAT(wait(*watch), ElementsAre("log"));
 }
 
-TEST_F(RedisTls, ShowsACertificateWhenTheServerAsksForOne) {
-  const RedisServer server = server_with("server", "yes");
-  put(*open_store(url_of("127.0.0.1") + "&cert_file=" + certificates_.path("other.crt") +
-                  "&key_file=" + certificates_.path("other.key")),
-      "a", "1");
-  EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>(url_of("127.0.0.1")),
-              HasSubstr(name_of("127.0.0.1") + ": "));
+TEST_F(RedisTls, FollowsAFailoverOfSentinel) {
+  RedisSentinels servers(1, 3, with_tls());
+  const std::string url = of_our_authority(servers.url() + "?timeout=2m&failover=2m");
+  const auto store = open_store(url);
+  put(*store, "a", "1");
+  servers.lose_master();
+  EXPECT_EQ(store->get("a"), "1");
+  put(*open_store(url), "a", "2");
+  EXPECT_EQ(store->get("a"), "2");
 }
 
+TEST_F(RedisTls, FollowsAFailoverOfACluster) {
+  RedisCluster cluster(with_tls());
+  const auto store = open_store(of_our_authority(cluster.url() + "?timeout=2m&failover=2m"));
+  const std::vector<std::string> keys = numbered("key", 100);
+  store->put_many(records_of(keys, "x"));
+  cluster.replace_when_missed(cluster.node(0));
+  cluster.node(0).kill();
+  EXPECT_THAT(store->get_many(keys), Each(Optional(std::string("x"))));
+  store->put_many(records_of(keys, "y"));
+  EXPECT_THAT(store->get_many(keys), Each(Optional(std::string("y"))));
+}
+
+// Redis waits for the rest of what looks like a command; other servers answer at once.
 TEST_F(RedisTls, IsNeverReplacedByPlainText) {
   const RedisServer server;
-  EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>("rediss://" + server.address() + "?timeout=2m"),
-              HasSubstr(": no TLS: "));
+  const std::string name = "rediss://" + server.address();
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(name + "?timeout=100ms"),
+            name + ": no TLS: timed out after 100 ms");
+  const CannedServer talkative("\x16", "-ERR unknown command\r\n");
+  const std::string other_name = "rediss://" + talkative.address();
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(patient(other_name)),
+            other_name + ": no TLS: wrong version number");
+}
+
+TEST_F(RedisTls, IsMissedByAServerThatWantsIt) {
+  const std::string name = "redis://" + server_.address();
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(patient(name)), StartsWith(name + ": no answer: "));
+}
+
+TEST_F(RedisTls, IsNotWaitedForLongerThanTheTimeout) {
+  for (const auto how : {RelayCut::How::Stall, RelayCut::How::Drip}) {
+    for (const std::uint64_t bytes : {1U, 600U, 1'200U}) {
+      const int port = free_port();
+      const Relay relay(std::to_string(port), std::to_string(server_.port()), RelayCut{bytes, how});
+      const std::string name = url_of("127.0.0.1", port);
+      EXPECT_EQ(refusal<ErrorKind::Unavailable>(of_our_authority(name + "?timeout=100ms")),
+                name + ": no TLS: timed out after 100 ms")
+          << bytes;
+    }
+  }
+}
+
+// A server that hangs while its host still accepts connections.
+TEST_F(RedisTls, IsNotWaitedForWhenTheServerSaysNothing) {
+  const RedisServer server(with_tls());
+  ::kill(server.pid(), SIGSTOP);
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(of_our_authority(server.tcp_url() + "?timeout=100ms")),
+            server.tcp_url() + ": no TLS: timed out after 100 ms");
+}
+
+// The socket is readable when half of a record has come, and the other half may be late.
+TEST_F(RedisTls, KeepsNoWatchWaiting) {
+  const int port = free_port();
+  const Relay relay(std::to_string(port), std::to_string(server_.port()),
+                    RelayCut{std::uint64_t{16} * 1024, RelayCut::How::Stall});
+  const auto watch = open_store(patient(of_our_authority(url_of("127.0.0.1", port))))->watch();
+  arm(*watch, {{"log", {}}});
+  append(*open_store(url_), {std::string(kMaxLoggedKeyBytes, 'x')}, "log");
+  ASSERT_TRUE(eventually([&] { return relay.was_cut(); }));
+  ASSERT_TRUE(is_readable(*watch));
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_THAT(watch->take(), IsEmpty());
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::minutes(1));
+}
+
+// OpenSSL keeps the errors of a thread until they are taken; libcurl takes one.
+TEST_F(RedisTls, IsNotBlamedForTheErrorsOfAnotherStore) {
+  WebServer web({"ssl", "ssl_certificate " + path("server.crt") + ";\nssl_certificate_key " +
+                            path("server.key") + ";\n"});
+  const auto store = open_store(url_);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(refusal<ErrorKind::Unavailable>(web.url("", "https") + "?ca_file=" + path("stranger.crt")),
+                HasSubstr("issuer certificate"));
+    put(*store, "a", std::string(kMaxValueBytes, 'x'));
+    EXPECT_THAT(store->get("a"), Optional(SizeIs(kMaxValueBytes)));
+  }
 }
 
 TEST_F(RedisTls, NamesAnUnusableFile) {
   const std::string url = "rediss://127.0.0.1:1";
-  const std::string certificate = certificates_.path("server.crt");
+  const std::string certificate = "?cert_file=" + path("server.crt");
   const std::vector<std::pair<std::string, std::string>> refusals{
-      {"?ca_file=/nowhere", "ca_file /nowhere: "},
-      {"?cert_file=/nowhere&key_file=/nowhere", "cert_file /nowhere: "},
-      {"?cert_file=" + certificate + "&key_file=/nowhere", "key_file /nowhere: "},
-      {"?cert_file=" + certificate + "&key_file=" + certificates_.path("other.key"), "key_file "},
-      {"?cert_file=" + certificate, "cert_file and key_file must be given together"}};
+      {"?ca_file=/nowhere", "ca_file /nowhere: No such file or directory"},
+      {"?ca_file=" + path("server.key"), "ca_file " + path("server.key") + ": no certificate or crl found"},
+      {"?cert_file=/nowhere&key_file=/nowhere", "cert_file /nowhere: No such file or directory"},
+      {certificate + "&key_file=/nowhere", "key_file /nowhere: No such file or directory"},
+      {certificate + "&key_file=" + path("other.key"),
+       "key_file " + path("other.key") + ": key values mismatch"},
+      {certificate + "&key_file=" + path("locked.key"),
+       "key_file " + path("locked.key") + ": has a password: interrupted or cancelled"},
+      {certificate, "cert_file and key_file must be given together"}};
   for (const auto& [query, reason] : refusals) {
-    EXPECT_THAT(refusal_to_open<ErrorKind::Usage>(url + query), HasSubstr(url + ": " + reason));
+    EXPECT_EQ(refusal_to_open<ErrorKind::Usage>(url + query), url + ": " + reason);
   }
 }
 
