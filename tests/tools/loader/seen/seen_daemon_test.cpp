@@ -9,9 +9,7 @@
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/support/segments.hpp"
-#include "tests/support/test_cgroup.hpp"
-#include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/seen/keysieved_seen.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/status/seen_set_facts.hpp"
@@ -20,54 +18,6 @@
 
 namespace keysieve::test {
 namespace {
-
-class KeysievedSeen : public Keysieved {
- protected:
-  // Its window does not end in the middle of a test.
-  static std::string clicks(const std::string& rest = "") {
-    return "[[seen]]\nname = \"clicks\"\nkeys = 400\nwindow = \"366d\"\nwindows = 2\n" + rest;
-  }
-  ~KeysievedSeen() override {
-    keysieved_.reset();
-    forget();
-  }
-  // As a reboot does.
-  void forget() {
-    reader_.reset();
-    remove_segments_of(seen_directory(site_.directory()) + "/clicks");
-    std::filesystem::remove_all(seen_directory(site_.directory()));
-  }
-
-  SeenReader& worker() {
-    if (!reader_) reader_.emplace(ReaderSettings{.directory = site_.directory()}, "clicks");
-    reader_->check_soon();
-    reader_->follow();
-    return *reader_;
-  }
-  [[nodiscard]] bool is_ready() {
-    return eventually([this] { return worker().is_ready(); });
-  }
-  int add_many(int first, int count) {
-    int added = 0;
-    for (int i = 0; i < count; ++i) {
-      SeenReader& reader = worker();
-      const bool is_new =
-          reader.is_ready() && reader.add_if_new(reader.hasher()(key_number(first + i))) == SeenAnswer::New;
-      added += is_new ? 1 : 0;
-    }
-    return added;
-  }
-  // Keys that the store has been told of. Entries are small, so none is sent in two parts.
-  [[nodiscard]] std::size_t saved_keys() const {
-    std::size_t keys = 0;
-    const auto store = open_store(site_.store_url());
-    for (const LogEntry& one : store->read_after("keysieve:seen.d:clicks:log", LogPosition{}, 1'000))
-      keys += decode_seen_log_entry(one.key.value_or(""), "log").tags.size();
-    return keys;
-  }
-
-  std::optional<SeenReader> reader_;
-};
 
 TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
   site_.configure(clicks());
@@ -121,27 +71,6 @@ TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
   EXPECT_EQ(other.look(unix_now()).reason, "");
   SeenReader& reader = worker();
   EXPECT_TRUE(eventually([&] { return seen_fill(reader.filters().back()).keys > 99; })) << log();
-}
-
-// Some windows fit, the last one does not.
-TEST_F(KeysievedSeen, OutlivesAMemoryLimitAndKeepsTheLastWindowOpen) {
-  const TestCgroup cgroup(60U << 20);
-  if (!cgroup.is_there()) GTEST_SKIP() << "may not make a control group";
-  site_.push("tags", kKeys);
-  site_.configure(tags_set +
-                  "[[seen]]\nname = \"clicks\"\nkeys = \"5M\"\nwindow = \"1s\"\nwindows = 9\nfpr = 0.001\n");
-  keysieved_.emplace(std::vector<std::string>{"--config", site_.config_path()}, std::vector<std::string>{},
-                     cgroup.path());
-  ASSERT_TRUE(is_ready()) << worker().reason() << log();
-  EXPECT_TRUE(says("a window needs ")) << log();
-  EXPECT_THAT(log(), ::testing::AllOf(::testing::HasSubstr("raise MemoryMax= or the container's limit"),
-                                      ::testing::HasSubstr("[seen_overdue]")));
-  EXPECT_EQ(add_many(0, 100), 100);
-  EXPECT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", kMoreKeys);
-  EXPECT_TRUE(follows("tags", 2)) << log();
-  EXPECT_EQ(worker().page()->deaths_taking_memory, 0U);
-  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 // From the first look on, which saves everything and may take long.
