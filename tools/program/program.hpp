@@ -20,8 +20,8 @@ int exit_status_of(ErrorKind kind) noexcept;
 // An exception that is not an Error: 71 if memory ran out, else 70.
 int exit_status_of(const std::exception& error) noexcept;
 // Comes first in main(), before any file is opened; `program`: its name.
-// - A standard stream that is closed (cron, `2>&-`) stays unusable, but no store gets its number, and with it
-//   the program's messages.
+// - A closed standard stream (cron, `2>&-`) is opened, or a store would get its number, and with it the
+//   program's messages. Output and errors go to /dev/null; input cannot be read.
 // - A file beyond `ulimit -f` is an error (EFBIG) as a full disk is, and no signal that ends the program.
 // - A std::bad_alloc that nothing can catch ends the program with status 71 and a line. Examples: one that
 //   leaves a noexcept function, or the destructor of nlohmann::json, which allocates.
