@@ -90,9 +90,9 @@ TEST_F(IdleWorkers, PinMemoryThatIsMeasuredReportedAndLimited) {
   // counts as pinned.
   const std::uint64_t limit = kPublications * one + kOther;
   const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = limit};
-  EXPECT_THAT([&] { Publisher(limited, kSet).publish(large.get(), kPublications + 1); },
-              fails(ErrorKind::CannotCreate, AllOf(HasSubstr("visible and "), HasSubstr(" pinned"),
-                                                   HasSubstr("restart idle PHP workers"))));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>(
+                  [&] { Publisher(limited, kSet).publish(large.get(), kPublications + 1); }),
+              AllOf(HasSubstr("visible and "), HasSubstr(" pinned"), HasSubstr("restart idle PHP workers")));
   const std::uint64_t pinned = pinned_in(directory_.path());
   EXPECT_EQ(pinned, pinned_before + one);
   const auto status = run_program(

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -14,17 +15,21 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/support/served_store.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tools/stores/store_abilities.hpp"
 
 namespace keysieve::test {
 
 struct StoreKind {
   const char* name;
+  const char* scheme;  // of the URL that is written to
   // The URL of an empty store that may use that directory.
   std::string (*empty_store)(const TemporaryDirectory& directory);
   // Opens it to read and write.
   std::unique_ptr<Store> (*open)(const std::string& url) = [](const std::string& url) {
     return open_store(url);
   };
+
+  [[nodiscard]] const StoreAbilities& abilities() const { return abilities_of(scheme); }
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
@@ -45,23 +50,23 @@ inline std::string patient(const std::string& url) {
 }
 
 inline const StoreKind kLmdb{
-    "lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }};
-inline const StoreKind kDir{"dir",
-                            [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }};
-inline const StoreKind kRedisTcp{"redis_tcp", [](const TemporaryDirectory&) {
+    "lmdb", "lmdb:", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }};
+inline const StoreKind kDir{
+    "dir", "dir:", [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }};
+inline const StoreKind kRedisTcp{"redis_tcp", "redis:", [](const TemporaryDirectory&) {
                                    shared_redis().command("FLUSHALL");
                                    return patient(shared_redis().tcp_url());
                                  }};
-inline const StoreKind kRedisUnix{"redis_unix", [](const TemporaryDirectory&) {
+inline const StoreKind kRedisUnix{"redis_unix", "redis+unix:", [](const TemporaryDirectory&) {
                                     shared_redis().command("FLUSHALL");
                                     return patient(shared_redis().unix_url());
                                   }};
-inline const StoreKind kRedisCluster{"redis_cluster", [](const TemporaryDirectory&) {
+inline const StoreKind kRedisCluster{"redis_cluster", "redis-cluster:", [](const TemporaryDirectory&) {
                                        shared_redis_cluster().flush();
                                        return patient(shared_redis_cluster().url());
                                      }};
 
-inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirectory&) {
+inline const StoreKind kRedisSentinel{"redis_sentinel", "redis-sentinel:", [](const TemporaryDirectory&) {
                                         shared_redis_sentinels().master().command("FLUSHALL");
                                         return patient(shared_redis_sentinels().url());
                                       }};
@@ -69,36 +74,37 @@ inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirect
 inline std::string of_our_authority(const std::string& url) {
   return with_parameter(url, "ca_file=" + shared_certificates().path("ca.crt"));
 }
-inline const StoreKind kRedisTls{"redis_tls", [](const TemporaryDirectory&) {
+inline const StoreKind kRedisTls{"redis_tls", "rediss:", [](const TemporaryDirectory&) {
                                    shared_redis_over_tls().command("FLUSHALL");
                                    return of_our_authority(patient(shared_redis_over_tls().tcp_url()));
                                  }};
 inline const StoreKind kRedisClusterTls{
-    "redis_cluster_tls", [](const TemporaryDirectory&) {
+    "redis_cluster_tls", "rediss-cluster:", [](const TemporaryDirectory&) {
       shared_redis_cluster_over_tls().flush();
       return of_our_authority(patient(shared_redis_cluster_over_tls().url()));
     }};
 inline const StoreKind kRedisSentinelTls{
-    "redis_sentinel_tls", [](const TemporaryDirectory&) {
+    "redis_sentinel_tls", "rediss-sentinel:", [](const TemporaryDirectory&) {
       shared_redis_sentinels_over_tls().master().command("FLUSHALL");
       return of_our_authority(patient(shared_redis_sentinels_over_tls().url()));
     }};
 
-inline const StoreKind kMemcached{"memcached", [](const TemporaryDirectory&) {
+inline const StoreKind kMemcached{"memcached", "memcached:", [](const TemporaryDirectory&) {
                                     shared_memcached().flush();
                                     return patient(shared_memcached().url());
                                   }};
-inline const StoreKind kMemcachedPair{"memcached_pair", [](const TemporaryDirectory&) {
+inline const StoreKind kMemcachedPair{"memcached_pair", "memcached:", [](const TemporaryDirectory&) {
                                         shared_memcached_pair().flush();
                                         return patient(shared_memcached_pair().url());
                                       }};
-inline const StoreKind kMemcachedWithoutCas{"memcached_without_cas", [](const TemporaryDirectory&) {
+inline const StoreKind kMemcachedWithoutCas{"memcached_without_cas",
+                                            "memcached:", [](const TemporaryDirectory&) {
                                               shared_memcached_without_cas().server.flush();
                                               return patient(shared_memcached_without_cas().url());
                                             }};
 // Written as the folder that a web server shows.
 inline const StoreKind kHttp{
-    "http",
+    "http", "dir:",
     [](const TemporaryDirectory&) {
       static int number = 0;
       const std::string name = std::to_string(++number);
@@ -124,8 +130,7 @@ inline const auto every_redis_over_tls = ::testing::Values(kRedisTls, kRedisClus
 inline const auto every_store_of_snapshots =
     ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached, kMemcachedPair, kHttp);
 // The same for suites of the programs, which write to the URL that they read.
-inline const auto every_store_to_push_to =
-    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached);
+inline const std::array stores_to_push_to{kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached};
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

@@ -16,17 +16,17 @@ TEST(Error, CarriesItsKind) {
 }
 
 TEST(Error, SeparatesAFailedReadFromAMissingPermission) {
-  EXPECT_THAT([] { throw_read_error("f", ENOENT); },
-              test::fails(ErrorKind::MissingInput, StrEq("f: No such file or directory")));
-  EXPECT_THAT([] { throw_read_error("f", EACCES); },
-              test::fails(ErrorKind::Permission, StrEq("f: Permission denied")));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([] { throw_read_error("f", ENOENT); }),
+              StrEq("f: No such file or directory"));
+  EXPECT_THAT(test::message_of<ErrorKind::Permission>([] { throw_read_error("f", EACCES); }),
+              StrEq("f: Permission denied"));
 }
 
 TEST(Error, SeparatesAFailedWriteFromAMissingPermission) {
-  EXPECT_THAT([] { throw_write_error("f", ENOSPC); },
-              test::fails(ErrorKind::CannotCreate, StrEq("f: No space left on device")));
-  EXPECT_THAT([] { throw_write_error("f", EPERM); },
-              test::fails(ErrorKind::Permission, StrEq("f: Operation not permitted")));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([] { throw_write_error("f", ENOSPC); }),
+              StrEq("f: No space left on device"));
+  EXPECT_THAT(test::message_of<ErrorKind::Permission>([] { throw_write_error("f", EPERM); }),
+              StrEq("f: Operation not permitted"));
 }
 
 }  // namespace

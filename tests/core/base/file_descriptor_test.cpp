@@ -86,17 +86,19 @@ TEST(FileDescriptor, ReadsFromAnOffsetAndNoMoreThanThereIs) {
   std::array<std::byte, 5> bytes{};
   read_all_at(file, 4, bytes, "the-file");
   EXPECT_EQ(as_text(bytes), "bytes");
-  EXPECT_THAT([&] { read_all_at(file, 5, bytes, "the-file"); },
-              test::fails(ErrorKind::Data, AllOf(HasSubstr("the-file"), HasSubstr("shorter"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { read_all_at(file, 5, bytes, "the-file"); }),
+              AllOf(HasSubstr("the-file"), HasSubstr("shorter")));
 }
 
 TEST(FileDescriptor, ReportsAFullDevice) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full.is_open());
-  const auto names_the_reason =
-      test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("the-file"), HasSubstr("No space left")));
-  EXPECT_THAT([&] { write_all(full, as_bytes("x"), "the-file"); }, names_the_reason);
-  EXPECT_THAT([&] { write_all_at(full, 1, as_bytes("x"), "the-file"); }, names_the_reason);
+  const auto names_the_reason = AllOf(HasSubstr("the-file"), HasSubstr("No space left"));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { write_all(full, as_bytes("x"), "the-file"); }),
+              names_the_reason);
+  EXPECT_THAT(
+      test::message_of<ErrorKind::CannotCreate>([&] { write_all_at(full, 1, as_bytes("x"), "the-file"); }),
+      names_the_reason);
 }
 
 TEST(FileDescriptor, ReportsWhatCannotBeRead) {
@@ -104,8 +106,8 @@ TEST(FileDescriptor, ReportsWhatCannotBeRead) {
   const FileDescriptor folder(::open(directory.path().c_str(), O_RDONLY | O_CLOEXEC));
   std::array<std::byte, 5> bytes{};
   EXPECT_EQ(read_up_to(folder, 0, bytes), std::nullopt);
-  EXPECT_THAT([&] { read_all_at(folder, 0, bytes, "the-folder"); },
-              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr("the-folder"), HasSubstr("directory"))));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { read_all_at(folder, 0, bytes, "the-folder"); }),
+              AllOf(HasSubstr("the-folder"), HasSubstr("directory")));
 }
 
 }  // namespace

@@ -86,18 +86,18 @@ TEST_F(MappedRegionTest, HasNothingToWriteWithoutAFile) {
 }
 
 TEST_F(MappedRegionTest, NamesTheFileThatCannotBeRead) {
-  EXPECT_THAT([&] { map_file(path_of("gone")); },
-              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
-  EXPECT_THAT([&] { map_file(path_of("")); },
-              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr(path_of("")), HasSubstr("directory"))));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { map_file(path_of("gone")); }),
+              AllOf(HasSubstr("gone"), HasSubstr("No such file")));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { map_file(path_of("")); }),
+              AllOf(HasSubstr(path_of("")), HasSubstr("directory")));
 }
 
 TEST_F(MappedRegionTest, NamesTheFileThatCannotBeMapped) {
   std::ofstream(path_of("file")) << "the bytes";
   const FileDescriptor file(::open(path_of("file").c_str(), O_RDONLY | O_CLOEXEC));
   EXPECT_THAT(
-      [&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); },
-      test::fails(ErrorKind::Permission, AllOf(HasSubstr("the-file"), HasSubstr("Permission denied"))));
+      test::message_of<ErrorKind::Permission>([&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); }),
+      AllOf(HasSubstr("the-file"), HasSubstr("Permission denied")));
 }
 
 }  // namespace

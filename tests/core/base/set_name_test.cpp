@@ -24,13 +24,13 @@ TEST(SetName, RefusesNamesThatCouldLeaveTheFolderOrBreakAStoreKey) {
        {""s, "."s, ".."s, "-x"s, "_x"s, "A"s, "tagS"s, "a/b"s, "../a"s, "a b"s, "a."s, "a:b"s, "a\0b"s, "\0"s,
         "a\n"s, "猫"s, "a*"s, std::string(65, 'a')}) {
     EXPECT_FALSE(is_set_name(name)) << name;
-    EXPECT_THAT([&] { checked_set_name(name); }, test::fails(ErrorKind::Usage)) << name;
+    EXPECT_EQ(test::failure_of([&] { checked_set_name(name); }), ErrorKind::Usage) << name;
   }
 }
 
 TEST(SetName, SaysWhatIsAllowedWhenItRefuses) {
-  EXPECT_THAT([] { checked_set_name("Tags"); },
-              test::fails(ErrorKind::Usage, AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ or -"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([] { checked_set_name("Tags"); }),
+              AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ or -")));
 }
 
 }  // namespace

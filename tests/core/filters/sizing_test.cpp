@@ -84,11 +84,10 @@ TEST(Sizing, NamesTheLowestTargetOfTheOtherKinds) {
     }
     const SizingRequest lower{.keys = 1'000'000, .target_fpr = 1e-9};
     EXPECT_FALSE(reaches_target(kind, lower));
-    EXPECT_THAT([&] { size_filter(kind, lower); },
-                test::fails(ErrorKind::Usage,
-                            AllOf(HasSubstr(std::string(name) + " cannot reach a target FPR of 1e-9: its "
-                                                                "lowest in shards of 4096 bytes is "),
-                                  HasSubstr("; take bloom, or ribbon if only builds change the set"))));
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { size_filter(kind, lower); }),
+                AllOf(HasSubstr(std::string(name) + " cannot reach a target FPR of 1e-9: its "
+                                                    "lowest in shards of 4096 bytes is "),
+                      HasSubstr("; take bloom, or ribbon if only builds change the set")));
   }
 }
 
@@ -126,7 +125,8 @@ TEST(Sizing, HalvesTheLowestTargetWithKnownAbsentKeys) {
   const FilterKind& kind = filter_kind_named("split_block_bloom");
   const SizingRequest request{.keys = 1'000, .target_fpr = 4e-7, .known_absent = 1'000};
   EXPECT_DOUBLE_EQ(lowest_target(kind, request), 5.1e-7);
-  EXPECT_THAT([&] { size_filter(kind, request); }, test::fails(ErrorKind::Usage, HasSubstr("is 5.1e-7;")));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { size_filter(kind, request); }),
+              HasSubstr("is 5.1e-7;"));
 }
 
 TEST(Sizing, LeavesRoomForKeysWithTheSameHash) {
@@ -213,8 +213,9 @@ TEST(Sizing, GivesOneShardToNoKeys) {
 }
 
 void expect_refused(const SizingRequest& request, const std::string& reason) {
-  EXPECT_THAT([&] { size_filter(filter_kind_named(kDefaultKindName), request); },
-              test::fails(ErrorKind::Usage, HasSubstr(reason)));
+  EXPECT_THAT(
+      test::message_of<ErrorKind::Usage>([&] { size_filter(filter_kind_named(kDefaultKindName), request); }),
+      HasSubstr(reason));
 }
 
 TEST(Sizing, RefusesAnFprOutOfRange) {

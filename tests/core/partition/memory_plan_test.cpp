@@ -39,8 +39,8 @@ TEST(MemoryPlan, UsesFewerThreadsWhenThereIsNoRoomForAll) {
 }
 
 TEST(MemoryPlan, SaysHowMuchMemoryIsNeeded) {
-  EXPECT_THAT([] { plan_memory(10 * kMiB, kResident, 2); },
-              test::fails(ErrorKind::Usage, "memory limit of 10M is too small: needs 21M or more"));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([] { plan_memory(10 * kMiB, kResident, 2); }),
+              "memory limit of 10M is too small: needs 21M or more");
   EXPECT_NO_THROW(plan_memory(20 * kMiB, kResident, 2));
 }
 
@@ -55,8 +55,8 @@ TEST(MemoryPlan, HasNoLimitsByDefault) {
 TEST(MemoryPlan, GivesUpSomeRoomForSorting) {
   const MemoryPlan plan = plan_memory(32 * kMiB, kResident, 1);
   EXPECT_EQ(bytes_of(plan) / 1000, (bytes_of(plan.less(kMiB)) + kMiB) / 1000);
-  EXPECT_THAT([&] { static_cast<void>(plan.less(100 * kMiB)); },
-              test::fails(ErrorKind::Usage, HasSubstr("too small for the tables")));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { static_cast<void>(plan.less(100 * kMiB)); }),
+              HasSubstr("too small for the tables"));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   ASSERT_TRUE(writer.adopt());
   remove_segment(writer.filters()[0].segment.key());
   has_memory = false;
-  EXPECT_THAT([&] { writer.heal(); }, test::fails(ErrorKind::CannotCreate, "no memory"));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { writer.heal(); }), "no memory");
   has_memory = true;
   EXPECT_EQ(writer.heal(), 1U);
   SeenReader fresh = reader();

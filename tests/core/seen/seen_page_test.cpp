@@ -34,7 +34,8 @@ class SeenPageTest : public test::SeenSets {
   // By those who open the page, and by workers.
   void expect_refused(ErrorKind kind, const std::string& path, const std::string& message,
                       std::optional<uid_t> trusted_owner = std::nullopt) const {
-    EXPECT_THAT([&] { open(trusted_owner); }, test::fails(kind, AllOf(HasSubstr(path), HasSubstr(message))));
+    EXPECT_THAT(test::message_of(kind, [&] { open(trusted_owner); }),
+                AllOf(HasSubstr(path), HasSubstr(message)));
     SeenReader reader({.directory = directory_.path(), .trusted_owner = trusted_owner}, kSet);
     EXPECT_FALSE(reader.follow());
     EXPECT_THAT(reader.reason(), AllOf(HasSubstr(path), HasSubstr(message)));

@@ -59,7 +59,7 @@ TEST_F(SeenReaderTest, SaysThatAKeyIsNewToOneReaderOfAll) {
 
 TEST_F(SeenReaderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
-    EXPECT_THAT([&] { SeenReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
+    EXPECT_EQ(test::failure_of([&] { SeenReader({}, name); }), ErrorKind::Usage) << name;
   }
 }
 

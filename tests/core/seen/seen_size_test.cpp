@@ -138,19 +138,19 @@ TEST(SeenSize, HasAtLeastAShard) {
 
 TEST(SeenSize, RefusesARateThatTagsAreNoGoodFor) {
   for (const double rate : {1e-16, 1e-20, 0.0, -1.0}) {
-    EXPECT_THAT([&] { seen_size(1'000, rate); },
-                test::fails(ErrorKind::Usage, HasSubstr("needs more than 128 bits per key")))
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { seen_size(1'000, rate); }),
+                HasSubstr("needs more than 128 bits per key"))
         << rate;
   }
-  EXPECT_THAT([] { seen_size(1'000, 1.5e-16); },
-              test::fails(ErrorKind::Usage, HasSubstr("rate of 1.5e-16 per window")));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([] { seen_size(1'000, 1.5e-16); }),
+              HasSubstr("rate of 1.5e-16 per window"));
 }
 
 TEST(SeenSize, RefusesMoreKeysThanAFilterMayHold) {
   EXPECT_NO_THROW(seen_size(10'000'000'000, 1e-5));
   for (const std::uint64_t keys : {std::uint64_t{100'000'000'000}, ~std::uint64_t{0}}) {
-    EXPECT_THAT([&] { seen_size(keys, 1e-5); },
-                test::fails(ErrorKind::Usage, HasSubstr(std::to_string(keys) + " keys")));
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { seen_size(keys, 1e-5); }),
+                HasSubstr(std::to_string(keys) + " keys"));
   }
 }
 

@@ -95,7 +95,8 @@ TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotMakeAFilter) {
   EXPECT_EQ(asked, plan().segment_bytes());
   const auto before = own_segments();
   const SeenState state = writer.state();
-  EXPECT_THAT([&] { append(writer, {roomy_plan()}); }, test::fails(ErrorKind::CannotCreate, "no memory"));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { append(writer, {roomy_plan()}); }),
+              "no memory");
   EXPECT_EQ(writer.state(), state);
   EXPECT_EQ(writer.filters().size(), 1U);
   EXPECT_EQ(own_segments(), before);
@@ -201,8 +202,8 @@ TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
     const SeenWriter writer = started_writer();
     std::filesystem::remove(folder() + "/" + kLockName);
     SeenWriter second = this->writer();
-    EXPECT_THAT([&] { static_cast<void>(second.adopt()); },
-                test::fails(ErrorKind::Locked, HasSubstr(page_path())));
+    EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { static_cast<void>(second.adopt()); }),
+                HasSubstr(page_path()));
     EXPECT_EQ(writer.filters().size(), 1U);
     EXPECT_TRUE(writer.is_in_place());
   }
@@ -267,8 +268,8 @@ TEST_F(SeenWriterAccess, RefusesAFolderOfAnotherUser) {
   static_cast<void>(started_writer());
   for (const std::string& path : {folder(), folder() + "/" + kLockName, page_path()})
     ASSERT_EQ(::chown(path.c_str(), kOtherUser, kWorkerGroup), 0);
-  EXPECT_THAT([&] { static_cast<void>(writer()); },
-              test::fails(ErrorKind::NotTrusted, HasSubstr("belongs to uid 54321, this loader runs as 0")));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(writer()); }),
+              HasSubstr("belongs to uid 54321, this loader runs as 0"));
 }
 
 TEST_F(SeenWriterAccess, NeedsAWritableDirectory) {

@@ -85,8 +85,8 @@ TEST_F(SegmentTest, HasAKeyOfItsOwn) {
 
 TEST_F(SegmentTest, IsMissingUnderAnotherKey) {
   const std::uint32_t unused = segment_.key() ^ 0x40000000;
-  EXPECT_THAT([&] { Segment::attach(unused, kBytes, ::geteuid(), "set"); },
-              test::fails(ErrorKind::MissingInput));
+  EXPECT_EQ(test::failure_of([&] { Segment::attach(unused, kBytes, ::geteuid(), "set"); }),
+            ErrorKind::MissingInput);
   EXPECT_FALSE(has_segment(unused)) << "nor is one made";
 }
 
@@ -99,15 +99,15 @@ TEST_F(SegmentTest, TouchesNothingUnderTheKeyThatStandsForANewOne) {
 }
 
 TEST_F(SegmentTest, IsNotTrustedWhenAnotherUserHasMadeIt) {
-  EXPECT_THAT([&] { static_cast<void>(attach(::geteuid() + 1)); },
-              test::fails(ErrorKind::NotTrusted, HasSubstr("set: not trusted")));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(attach(::geteuid() + 1)); }),
+              HasSubstr("set: not trusted"));
 }
 
 TEST_F(SegmentTest, CannotBeMadeLargerThanTheMachine) {
   std::uint32_t key = 1;
-  EXPECT_THAT([&] { create_segment(key, std::uint64_t{1} << 56, ::getegid(), "set"); },
-              test::fails(ErrorKind::CannotCreate,
-                          HasSubstr("set: cannot create a segment of 72057594037927936 bytes")));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(
+                  [&] { create_segment(key, std::uint64_t{1} << 56, ::getegid(), "set"); }),
+              HasSubstr("set: cannot create a segment of 72057594037927936 bytes"));
   EXPECT_EQ(key, 0U);
 }
 
@@ -139,8 +139,8 @@ TEST_F(SegmentOfWorkers, IsNotTakenForOneThatAWorkerHasMade) {
     const int id = ::shmget(0x4b530001, kBytes, IPC_CREAT | IPC_EXCL | 0666);
     return id >= 0 ? 0 : 1;
   }));
-  EXPECT_THAT([] { Segment::attach(0x4b530001, kBytes, 0, "set"); },
-              test::fails(ErrorKind::NotTrusted, HasSubstr("by uid 54323")));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([] { Segment::attach(0x4b530001, kBytes, 0, "set"); }),
+              HasSubstr("by uid 54323"));
   remove_segment(0x4b530001);
   EXPECT_TRUE(has_segment(0x4b530001)) << "it belongs to another user";
   ::shmctl(::shmget(0x4b530001, 0, 0), IPC_RMID, nullptr);

@@ -10,7 +10,6 @@
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
-#include "tests/support/traced_process.hpp"
 
 namespace keysieve {
 namespace {
@@ -132,32 +131,6 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyBack) {
   int maybe = 0;
   for (std::uint64_t n = 0; n < 1'000; ++n) maybe += attached.may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
   EXPECT_LT(maybe, 50) << "a layer that answers maybe for everything shows nothing";
-}
-
-using SteppedLayerWriter = KilledLayerWriter;
-
-TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
-  publish_with(empty_layer());
-  const Attachment& attached = attach();
-  for (std::uint64_t key = 1; key <= 3; ++key) {
-    int instructions = 0;
-    bool was_maybe = false;
-    const auto adding = [&] {
-      const auto publisher = std::make_shared<Publisher>(this->publisher());
-      const auto writer = std::make_shared<LayerWriter>(publisher->open_layer().value());
-      return [publisher, writer, hash = hash_of(key)] { writer->add(hash); };
-    };
-    const bool stepped = test::step_through(adding, [&] {
-      ++instructions;
-      const bool is_maybe = attached.may_contain(hash_of(key));
-      EXPECT_TRUE(is_maybe || !was_maybe);
-      EXPECT_TRUE(is_maybe || attached.layer().keys() < key);
-      was_maybe = is_maybe;
-    });
-    if (!stepped) GTEST_SKIP() << "may not trace a process";
-    EXPECT_TRUE(was_maybe);
-    EXPECT_GT(instructions, 50);
-  }
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ TEST_F(LiveLayerTest, HasAtLeastOneShard) {
 }
 
 TEST_F(LiveLayerTest, RefusesAnFprOutOfRange) {
-  EXPECT_THAT([&] { layer_geometry_for(1'000, 0.0); }, test::fails(ErrorKind::Usage));
-  EXPECT_THAT([&] { layer_geometry_for(1'000, 1.0); }, test::fails(ErrorKind::Usage));
-  EXPECT_THAT([&] { layer_geometry_for(1'000, kMinLayerFpr / 2); }, test::fails(ErrorKind::Usage));
+  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, 0.0); }), ErrorKind::Usage);
+  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, 1.0); }), ErrorKind::Usage);
+  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, kMinLayerFpr / 2); }), ErrorKind::Usage);
   EXPECT_EQ(layer_geometry_for(1'000, kMinLayerFpr).shard_count, 2U);
   EXPECT_NO_THROW(layer_geometry_for(20'000'000, kMinLayerFpr));
 }
@@ -205,16 +205,16 @@ TEST_F(LiveLayerTest, CanBeFilledInAFullFileSystem) {
 TEST_F(LiveLayerTest, CannotBeOpenedWhenItsFileIsGone) {
   publish_with(empty_layer());
   std::filesystem::remove(file(live_file_name(1)));
-  EXPECT_THAT([this] { return publisher().open_layer(); },
-              test::fails(ErrorKind::MissingInput, HasSubstr(file(live_file_name(1)))));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([this] { return publisher().open_layer(); }),
+              HasSubstr(file(live_file_name(1))));
 }
 
 TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
   publish_with(empty_layer());
   std::filesystem::rename(file(live_file_name(1)), directory_ / "elsewhere");
   std::filesystem::create_symlink(directory_ / "elsewhere", file(live_file_name(1)));
-  EXPECT_THAT([this] { return publisher().open_layer(); },
-              test::fails(ErrorKind::MissingInput, HasSubstr("Too many levels of symbolic links")));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([this] { return publisher().open_layer(); }),
+              HasSubstr("Too many levels of symbolic links"));
 }
 
 // For every kind of base, with and without added keys.
@@ -275,8 +275,8 @@ class LivePageTest : public test::LiveLayers {
   }
   void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
   void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
-    EXPECT_THAT([&] { check(file_bytes); },
-                test::fails(ErrorKind::Data, AllOf(HasSubstr("file: "), HasSubstr(reason))));
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { check(file_bytes); }),
+                AllOf(HasSubstr("file: "), HasSubstr(reason)));
   }
 
   LivePage page_{};
@@ -313,7 +313,8 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
     EXPECT_FALSE(reader.follow()) << wrong;
     EXPECT_THAT(reader.reason(),
                 AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
-    EXPECT_THAT([&] { static_cast<void>(publisher().open_layer()); }, test::fails(ErrorKind::Data)) << wrong;
+    EXPECT_EQ(test::failure_of([&] { static_cast<void>(publisher().open_layer()); }), ErrorKind::Data)
+        << wrong;
     std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
   }
   SetReader reader = this->reader();
@@ -322,8 +323,8 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
 
 TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
   for (const PublicationId& another : {PublicationId{kId.instance, 13}, PublicationId{10, kId.publication}}) {
-    EXPECT_THAT([&] { check_live_page(page_, kPageBytes + kLayer.bytes(), another, "file"); },
-                test::fails(ErrorKind::Data));
+    EXPECT_EQ(test::failure_of([&] { check_live_page(page_, kPageBytes + kLayer.bytes(), another, "file"); }),
+              ErrorKind::Data);
   }
 }
 

@@ -43,8 +43,8 @@ TEST_F(MemoryUseTest, KnowsNoUpperLimitOnATmpfsWithoutASize) {
   publish("key");
   EXPECT_EQ(tmpfs_used_bytes(directory_.path()), std::nullopt);
   Publisher limited({.directory = directory_.path(), .max_total_bytes = 1}, "shop");
-  EXPECT_THAT([&] { limited.publish(snapshot_of("key", {.set_name = "shop"}).get(), 1); },
-              test::fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(test::failure_of([&] { limited.publish(snapshot_of("key", {.set_name = "shop"}).get(), 1); }),
+            ErrorKind::CannotCreate);
 }
 
 // Another user's set must not keep this one from being published.
@@ -95,9 +95,9 @@ TEST_F(HugePages, HoldAPublishedSetWhenTheMountAllowsThem) {
 }
 
 TEST_F(MemoryUseTest, NamesADirectoryThatIsNotThere) {
-  const auto says_which = test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone"));
-  EXPECT_THAT([&] { memory_use(directory_ / "gone"); }, says_which);
-  EXPECT_THAT([&] { huge_page_policy(directory_ / "gone"); }, says_which);
+  const std::string gone = directory_ / "gone";
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { memory_use(gone); }), HasSubstr(gone));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { huge_page_policy(gone); }), HasSubstr(gone));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
     const WritableControlFile another = writable_control();
     ASSERT_TRUE(lock_page(another.file(), file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
-      EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked))
+      EXPECT_EQ(test::failure_of([&] { publisher.publish(snapshot_of("new").get(), 1); }), ErrorKind::Locked)
           << attempt;
     }
     EXPECT_EQ(publication_of(another.page().current), 1U);
@@ -73,8 +73,8 @@ TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
     const WritableControlFile control = writable_control();
     control.writable_page().abi_major = 2;
   }
-  EXPECT_THAT([&] { publisher(); },
-              test::fails(ErrorKind::Incompatible, AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Incompatible>([&] { publisher(); }),
+              AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
   std::array<std::byte, kPageBytes> bytes{};
   std::ifstream(file(kControlName)).read(reinterpret_cast<char*>(bytes.data()), kPageBytes);
   EXPECT_EQ(load<std::uint16_t>(bytes.data() + offsetof(ControlPage, abi_major)), 2U);

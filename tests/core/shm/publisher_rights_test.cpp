@@ -34,7 +34,8 @@ class PublisherRightsTest : public test::SharedMemory {
 TEST_F(PublisherRightsTest, CreatesNoFolderInWhichTheDirectorysOwnerCouldNotPublish) {
   if (!is_root()) GTEST_SKIP() << "only root can give a directory to another user";
   ASSERT_EQ(::chown(directory_.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
-  EXPECT_THAT([this] { publisher(); }, test::fails(ErrorKind::NotTrusted, HasSubstr("belongs to uid 12345")));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([this] { publisher(); }),
+              HasSubstr("belongs to uid 12345"));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
@@ -84,8 +85,8 @@ TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
   publish("old");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
   ASSERT_EQ(::chown(folder().c_str(), kOtherUser, kWorkerGroup), 0);
-  EXPECT_THAT([&] { publisher(); },
-              test::fails(ErrorKind::NotTrusted, AllOf(HasSubstr(folder()), HasSubstr("uid 54321"))));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { publisher(); }),
+              AllOf(HasSubstr(folder()), HasSubstr("uid 54321")));
 }
 
 // Root's folder is trusted for reading, but only root may publish into it.
@@ -112,7 +113,7 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
 TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {
   const test::TemporaryDirectory elsewhere;
   std::filesystem::create_symlink(elsewhere.path(), folder());
-  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(test::failure_of([&] { publisher(); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
 }
 
@@ -121,7 +122,7 @@ TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkFromItsLock) {
   const std::string victim = directory_ / "victim";
   std::filesystem::remove(file("lock"));
   std::filesystem::create_symlink(victim, file("lock"));
-  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::CannotCreate, HasSubstr(file("lock"))));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { publisher(); }), HasSubstr(file("lock")));
   EXPECT_FALSE(std::filesystem::exists(victim));
 }
 
@@ -129,7 +130,7 @@ TEST_F(PublisherRightsTest, RefusesAPipeAsItsLockWithoutWaiting) {
   publish("old");
   std::filesystem::remove(file("lock"));
   ASSERT_EQ(::mkfifo(file("lock").c_str(), 0600), 0);
-  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::NotTrusted, HasSubstr("not a regular file")));
+  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { publisher(); }), HasSubstr("not a regular file"));
 }
 
 }  // namespace

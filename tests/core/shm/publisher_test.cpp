@@ -96,8 +96,8 @@ TEST_F(PublisherTest, NeverUsesANumberTwiceAfterACrash) {
 
 TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
   const Publisher first = publisher();
-  EXPECT_THAT([&] { publisher(); },
-              test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("lock")), HasSubstr("locked"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { publisher(); }),
+              AllOf(HasSubstr(file("lock")), HasSubstr("locked")));
   EXPECT_EQ(run_in_process([&] {
               publisher();
               return 0;
@@ -116,7 +116,7 @@ TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
   const std::size_t size = corrupt.get().size();
   for (const std::size_t offset : {size / 3, size / 2, size - 5'000}) {
     corrupt.get()[offset] ^= std::byte{1};
-    EXPECT_THAT([&] { publish(corrupt); }, test::fails(ErrorKind::Data)) << offset;
+    EXPECT_EQ(test::failure_of([&] { publish(corrupt); }), ErrorKind::Data) << offset;
     corrupt.get()[offset] ^= std::byte{1};
   }
   expect_only_the_first_publication();
@@ -127,7 +127,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
   publish("old");
   const SnapshotBytes snapshot = snapshot_of("new");
   for (const std::size_t size : {std::size_t{0}, std::size_t{100}, kPageBytes, snapshot.get().size() - 1}) {
-    EXPECT_THAT([&] { publisher().publish(snapshot.get().first(size), 1); }, test::fails(ErrorKind::Data))
+    EXPECT_EQ(test::failure_of([&] { publisher().publish(snapshot.get().first(size), 1); }), ErrorKind::Data)
         << size;
   }
   expect_only_the_first_publication();
@@ -135,9 +135,8 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
 
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsOfAnotherSet) {
   publish("old");
-  EXPECT_THAT([&] { publish(snapshot_of("new", {.set_name = "shop"})); },
-              test::fails(ErrorKind::Data,
-                          AllOf(HasSubstr(folder()), HasSubstr("holds set \"shop\", not \"tags\""))));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { publish(snapshot_of("new", {.set_name = "shop"})); }),
+              AllOf(HasSubstr(folder()), HasSubstr("holds set \"shop\", not \"tags\"")));
   expect_only_the_first_publication();
 }
 
@@ -145,11 +144,10 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   publish("old");
   Publisher first = publisher();
   std::filesystem::remove(file("lock"));
-  EXPECT_THAT([&] { publisher(); },
-              test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("control")), HasSubstr("locked"))));
-  EXPECT_THAT(
-      [&] { first.publish(snapshot_of("new").get(), 1); },
-      test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("lock")), HasSubstr("removed or replaced"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { publisher(); }),
+              AllOf(HasSubstr(file("control")), HasSubstr("locked")));
+  EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { first.publish(snapshot_of("new").get(), 1); }),
+              AllOf(HasSubstr(file("lock")), HasSubstr("removed or replaced")));
   expect_only_the_first_publication();
 }
 
@@ -163,16 +161,16 @@ TEST_F(PublisherTest, IsNotBlockedByAWorkerThatLocksTheControlPage) {
   ASSERT_EQ(::flock(worker.get(), LOCK_EX), 0);
   Publisher publisher = this->publisher();
   EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
-  EXPECT_THAT([&] { this->publisher(); }, test::fails(ErrorKind::Locked));
+  EXPECT_EQ(test::failure_of([&] { this->publisher(); }), ErrorKind::Locked);
 }
 
 TEST_F(PublisherTest, RefusesToExceedTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 25'000};
-  EXPECT_THAT([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1); },
-              test::fails(ErrorKind::CannotCreate,
-                          AllOf(HasSubstr(directory_.path()), HasSubstr("set tags"), HasSubstr("25000 bytes"),
-                                HasSubstr("restart idle PHP workers"), HasSubstr("raise max_total_size"))));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(
+                  [&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1); }),
+              AllOf(HasSubstr(directory_.path()), HasSubstr("set tags"), HasSubstr("25000 bytes"),
+                    HasSubstr("restart idle PHP workers"), HasSubstr("raise max_total_size")));
   expect_only_the_first_publication();
   settings.max_total_bytes = 1'000'000;
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
@@ -182,9 +180,8 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
   MOUNT_TMPFS_OR_SKIP("256k");
   publish("old");
   const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 250'000));
-  EXPECT_THAT(
-      [&] { publish(large); },
-      test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("No space left on device"))));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { publish(large); }),
+              AllOf(HasSubstr(folder()), HasSubstr("No space left on device")));
   expect_only_the_first_publication();
   EXPECT_EQ(publish("small"), 2U);
 }
@@ -193,9 +190,9 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
   MOUNT_TMPFS_OR_SKIP("256k");
   publish("old");
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
-  EXPECT_THAT([&] { publisher().publish(snapshot_of("new").get(), 1, large); },
-              test::fails(ErrorKind::CannotCreate,
-                          AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device"))));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(
+                  [&] { publisher().publish(snapshot_of("new").get(), 1, large); }),
+              AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device")));
   expect_only_the_first_publication();
 }
 
@@ -203,8 +200,8 @@ TEST_F(PublisherTest, CountsTheLayerTowardsTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 500'000};
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
-  EXPECT_THAT([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large); },
-              test::fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(test::failure_of([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large); }),
+            ErrorKind::CannotCreate);
   expect_only_the_first_publication();
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
 }
@@ -238,12 +235,12 @@ TEST_F(PublisherTest, NotesEachTroubleAtItsOwnBit) {
 
 TEST_F(PublisherTest, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(
-      [&] { Publisher({.directory = directory_ / "gone"}, kSet); },
-      test::fails(ErrorKind::MissingInput, AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file"))));
+      test::message_of<ErrorKind::MissingInput>([&] { Publisher({.directory = directory_ / "gone"}, kSet); }),
+      AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file")));
   std::ofstream(directory_ / "file") << "text";
-  EXPECT_THAT([&] { Publisher({.directory = directory_ / "file"}, kSet); },
-              test::fails(ErrorKind::MissingInput,
-                          AllOf(HasSubstr(directory_ / "file"), HasSubstr("Not a directory"))));
+  EXPECT_THAT(
+      test::message_of<ErrorKind::MissingInput>([&] { Publisher({.directory = directory_ / "file"}, kSet); }),
+      AllOf(HasSubstr(directory_ / "file"), HasSubstr("Not a directory")));
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ class SetFolderTest : public ::testing::Test {
 };
 
 TEST_F(SetFolderTest, IsOpenedOnlyIfItExists) {
-  EXPECT_THAT([&] { SetFolder::open(directory_.path(), "tags", std::nullopt); },
-              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "tags")));
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>(
+                  [&] { SetFolder::open(directory_.path(), "tags", std::nullopt); }),
+              HasSubstr(directory_ / "tags"));
   const PublisherFolder folder = created();
   EXPECT_EQ(folder.path(), directory_ / "tags");
   EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
@@ -56,11 +57,12 @@ TEST_F(SetFolderTest, IsOpenedOnlyIfItExists) {
 
 TEST_F(SetFolderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b", "../tags"}) {
-    EXPECT_THAT([&] { SetFolder::open(directory_.path(), name, std::nullopt); },
-                test::fails(ErrorKind::Usage))
+    EXPECT_EQ(test::failure_of([&] { SetFolder::open(directory_.path(), name, std::nullopt); }),
+              ErrorKind::Usage)
         << name;
-    EXPECT_THAT([&] { PublisherFolder::open_or_create(directory_.path(), name, std::nullopt); },
-                test::fails(ErrorKind::Usage))
+    EXPECT_EQ(
+        test::failure_of([&] { PublisherFolder::open_or_create(directory_.path(), name, std::nullopt); }),
+        ErrorKind::Usage)
         << name;
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
@@ -70,15 +72,15 @@ TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
   const PublisherFolder folder = created();
   const auto create = [&] { return folder.create_file("new", 0640); };
   EXPECT_TRUE(create().is_open());
-  EXPECT_THAT(create, test::fails(ErrorKind::CannotCreate,
-                                  AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists"))));
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(create),
+              AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists")));
 }
 
 TEST_F(SetFolderTest, NeverRenamesOverAnotherFile) {
   const PublisherFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   std::ofstream(folder.path_of("b")) << "b";
-  EXPECT_THAT([&] { folder.rename_file("a", "b"); }, test::fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(test::failure_of([&] { folder.rename_file("a", "b"); }), ErrorKind::CannotCreate);
   folder.rename_file("a", "c");
   EXPECT_THAT(folder.file_names(), UnorderedElementsAre("b", "c"));
 }

@@ -47,7 +47,7 @@ TEST_F(SetReaderTest, AnswersFromThePublication) {
 
 TEST_F(SetReaderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
-    EXPECT_THAT([&] { SetReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
+    EXPECT_EQ(test::failure_of([&] { SetReader({}, name); }), ErrorKind::Usage) << name;
   }
 }
 

@@ -158,12 +158,12 @@ TEST(SnapshotBuilder, PassesOnExceptionsOfItsReceiver) {
     SnapshotBuilder builder({.set_name = "tags"}, {.threads = threads});
     for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
     builder.size();
-    EXPECT_THAT(
-        [&] {
-          builder.write(
-              [](std::uint64_t /*offset*/, Bytes /*bytes*/) { throw Error(ErrorKind::Data, "enough"); });
-        },
-        test::fails(ErrorKind::Data));
+    EXPECT_EQ(test::failure_of([&] {
+                builder.write([](std::uint64_t /*offset*/, Bytes /*bytes*/) {
+                  throw Error(ErrorKind::Data, "enough");
+                });
+              }),
+              ErrorKind::Data);
   }
 }
 
@@ -233,8 +233,8 @@ TEST(SnapshotBuilder, RefusesAnOverfullShard) {
     const std::string key = std::to_string(i);
     if (shard_of(hasher(key), 2) == 1) builder.add(key);
   }
-  EXPECT_THAT([&] { builder.finish(); },
-              test::fails(ErrorKind::Data, AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { builder.finish(); }),
+              AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull")));
 }
 
 TEST(SnapshotBuilder, AcceptsASetNameAndAKeyProfileOf64Bytes) {
@@ -247,7 +247,7 @@ TEST(SnapshotBuilder, AcceptsASetNameAndAKeyProfileOf64Bytes) {
 }
 
 void expect_refused(const BuildSettings& settings, const std::string& reason) {
-  EXPECT_THAT([&] { SnapshotBuilder{settings}; }, test::fails(ErrorKind::Usage, HasSubstr(reason)));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { SnapshotBuilder{settings}; }), HasSubstr(reason));
 }
 
 TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {

@@ -122,8 +122,9 @@ TEST(Counters, AreRefusedInALaterFormat) {
   const CountingSet set = built(numbered_keys("key", 300));
   SnapshotBytes newer = copy_of(set.counters.get());
   header_of(newer).format = kCountersFormat + 1;
-  EXPECT_THAT([&] { check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"); },
-              test::fails(ErrorKind::Incompatible));
+  EXPECT_EQ(test::failure_of(
+                [&] { check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"); }),
+            ErrorKind::Incompatible);
 }
 
 // Right checksums do not help: a set bit whose counter is 0 would never be cleared; in the opposite case a
@@ -189,25 +190,24 @@ TEST(CountingEditor, KeepsTheKeyCountWhenNoCounterIsLowered) {
 TEST(CountingEditor, CannotRemoveWithoutCounters) {
   const CountingSet set = built(numbered_keys("key", 100));
   SnapshotEditor editor(decode(set.snapshot));
-  EXPECT_THAT([&] { editor.remove(hash_of("key1")); },
-              test::fails(ErrorKind::Usage, AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"),
-                                                  HasSubstr("build --counting: bloom"))));
+  EXPECT_THAT(
+      test::message_of<ErrorKind::Usage>([&] { editor.remove(hash_of("key1")); }),
+      AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"), HasSubstr("build --counting: bloom")));
   EXPECT_FALSE(editor.take_counters());
 }
 
 TEST(CountingEditor, RefusesCountersOfAnotherBuild) {
   const auto keys = numbered_keys("key", 100);
   const CountingSet set = built(keys);
-  EXPECT_THAT([&] { SnapshotEditor(decode(set.snapshot), built(keys, 2).counters); },
-              test::fails(ErrorKind::Data));
+  EXPECT_EQ(test::failure_of([&] { SnapshotEditor(decode(set.snapshot), built(keys, 2).counters); }),
+            ErrorKind::Data);
 }
 
 TEST(CountingEditor, SaysWhichKindsSupportCounting) {
   EXPECT_NO_THROW(check_can_count(filter_kind_named("bloom"), "tags"));
   EXPECT_THAT(
-      [] { check_can_count(filter_kind_named("ribbon"), "tags"); },
-      test::fails(ErrorKind::Usage, AllOf(HasSubstr("set \"tags\": filter kind ribbon has no --counting"),
-                                          HasSubstr("bloom"))));
+      test::message_of<ErrorKind::Usage>([] { check_can_count(filter_kind_named("ribbon"), "tags"); }),
+      AllOf(HasSubstr("set \"tags\": filter kind ribbon has no --counting"), HasSubstr("bloom")));
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ TEST(SnapshotEditor, KeepsAllOtherBuildSettings) {
 TEST(SnapshotEditor, NeverMovesAsOfBack) {
   const SnapshotBytes base = base_of("bloom", 50);
   EXPECT_EQ(decode(updated(base, {}, kAsOf - 1)).header().as_of, kAsOf);
-  EXPECT_THAT([&] { updated(base, {}, -1); }, test::fails(ErrorKind::Usage));
-  EXPECT_THAT([&] { updated(base, {}, kFarthestMoment + 1); }, test::fails(ErrorKind::Usage));
+  EXPECT_EQ(test::failure_of([&] { updated(base, {}, -1); }), ErrorKind::Usage);
+  EXPECT_EQ(test::failure_of([&] { updated(base, {}, kFarthestMoment + 1); }), ErrorKind::Usage);
 }
 
 TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
@@ -174,8 +174,8 @@ TEST(SnapshotEditor, ReportsAShardThatHasNoRoomLeft) {
   const auto fill = [&editor] {
     for (int i = 0; i < 5'000; ++i) editor.add(hash_of("n" + std::to_string(i)));
   };
-  EXPECT_THAT(fill, test::fails(ErrorKind::Data, AllOf(HasSubstr("set \"tags\""), HasSubstr("is full with"),
-                                                       HasSubstr("--growth"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>(fill),
+              AllOf(HasSubstr("set \"tags\""), HasSubstr("is full with"), HasSubstr("--growth")));
 }
 
 // This happens however empty the shard is; a larger set does not help.
@@ -183,10 +183,9 @@ TEST(SnapshotEditor, ReportsAKeyThatIsThereAsOftenAsItCanBe) {
   SnapshotEditor editor(decode(base_of("cuckoo", 50)));
   for (int i = 0; i < 7; ++i) editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 7U);
-  EXPECT_THAT(
-      [&] { editor.add(hash_of("key1")); },
-      test::fails(ErrorKind::Data, AllOf(HasSubstr("set \"tags\""), HasSubstr("already there 8 times"),
-                                         HasSubstr("add only new keys"), Not(HasSubstr("is full with")))));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { editor.add(hash_of("key1")); }),
+              AllOf(HasSubstr("set \"tags\""), HasSubstr("already there 8 times"),
+                    HasSubstr("add only new keys"), Not(HasSubstr("is full with"))));
   EXPECT_EQ(editor.new_keys(), 7U);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(editor.remove(hash_of("key1"))) << i;
   EXPECT_FALSE(editor.remove(hash_of("key1")));
@@ -202,7 +201,7 @@ TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
   const auto fill = [&editor] {
     for (int i = 0; i < 2'000'000; ++i) editor.add(hash_of("n" + std::to_string(i)));
   };
-  EXPECT_THAT(fill, test::fails(ErrorKind::Data, HasSubstr("overfull with 65536 keys")));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>(fill), HasSubstr("overfull with 65536 keys"));
 }
 
 TEST(SnapshotEditor, SaysWhichKindsSupportAdding) {
@@ -210,22 +209,17 @@ TEST(SnapshotEditor, SaysWhichKindsSupportAdding) {
   EXPECT_NO_THROW(check_can_add(kind, "tags"));
   kind.add = nullptr;
   kind.name = "static";
-  EXPECT_THAT(
-      [&] { check_can_add(kind, "tags"); },
-      test::fails(
-          ErrorKind::Usage,
-          AllOf(HasSubstr("set \"tags\": keys cannot be added to filter kind static (kinds that can: "),
-                HasSubstr("split_block_bloom"), HasSubstr("build --like"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { check_can_add(kind, "tags"); }),
+              AllOf(HasSubstr("set \"tags\": keys cannot be added to filter kind static (kinds that can: "),
+                    HasSubstr("split_block_bloom"), HasSubstr("build --like")));
 }
 
 TEST(SnapshotEditor, SaysWhatToDoWhenKeysCannotBeRemoved) {
   const auto check = [] { check_can_remove(filter_kind_named("bloom"), "tags", false); };
   EXPECT_THAT(
-      check,
-      test::fails(
-          ErrorKind::Usage,
-          AllOf(HasSubstr("set \"tags\": keys cannot be removed from filter kind bloom (kinds that can: "),
-                HasSubstr("build --like"))));
+      test::message_of<ErrorKind::Usage>(check),
+      AllOf(HasSubstr("set \"tags\": keys cannot be removed from filter kind bloom (kinds that can: "),
+            HasSubstr("build --like")));
 }
 
 }  // namespace

@@ -223,11 +223,11 @@ TEST_F(KeyFile, CannotBeAFolder) {
 }
 
 TEST_F(KeyFile, PassesOnExceptionsOfItsReceiver) {
-  EXPECT_THAT(
-      [&] {
-        read_keys(file_with("a\nb\n"), {}, [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
-      },
-      fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] {
+              read_keys(file_with("a\nb\n"), {},
+                        [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
+            }),
+            ErrorKind::Data);
 }
 
 TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {
@@ -266,12 +266,11 @@ TEST_F(KeyFile, NamesTheFirstOfSeveralWrongLinesHoweverManyThreadsReadIt) {
 TEST_F(KeyFile, PassesOnExceptionsOfAReceiverInAnyThread) {
   const std::string path = file_with(std::string(1'000'000, '\n') + "a\n");
   for (const unsigned threads : {1U, 2U, 8U}) {
-    EXPECT_THAT(
-        [&] {
-          read_keys_in_threads(path, {}, threads,
-                               [](auto, auto) { throw Error(ErrorKind::Permission, "enough"); });
-        },
-        fails(ErrorKind::Permission));
+    EXPECT_EQ(failure_of([&] {
+                read_keys_in_threads(path, {}, threads,
+                                     [](auto, auto) { throw Error(ErrorKind::Permission, "enough"); });
+              }),
+              ErrorKind::Permission);
   }
 }
 

@@ -110,10 +110,10 @@ TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
   EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("folder", "text"); }),
             directory_ / "folder" + ": is there already and is not an ordinary file");
   ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { write("pipe", "text"); }, fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(failure_of([&] { write("pipe", "text"); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(std::filesystem::is_fifo(directory_ / "pipe"));
   std::filesystem::create_symlink("/dev/null", directory_ / "null");
-  EXPECT_THAT([&] { write("null", "text"); }, fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(failure_of([&] { write("null", "text"); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "null"));
   EXPECT_EQ(names().size(), 3U);
 }

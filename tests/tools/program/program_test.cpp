@@ -37,14 +37,14 @@ TEST(Group, IsFoundByItsName) {
 TEST(Group, MayBeANumberWithoutAName) {
   EXPECT_EQ(group_named("54322"), 54322U);
   for (const char* text : {"54322x", "-1", "99999999999"}) {
-    EXPECT_THAT([&] { group_named(text); }, fails(ErrorKind::Usage)) << text;
+    EXPECT_EQ(failure_of([&] { group_named(text); }), ErrorKind::Usage) << text;
   }
 }
 
 TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
   EXPECT_EQ(message_of<ErrorKind::Usage>([] { group_named("no-such-group"); }),
             "group \"no-such-group\": no such group");
-  EXPECT_THAT([&] { group_named(""); }, fails(ErrorKind::Usage));
+  EXPECT_EQ(failure_of([&] { group_named(""); }), ErrorKind::Usage);
 }
 
 TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {

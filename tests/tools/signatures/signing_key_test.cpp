@@ -42,8 +42,8 @@ TEST_F(SigningKeyFile, IsMadeForItsUserAlone) {
 
 TEST_F(SigningKeyFile, IsNeverOverwritten) {
   const PublicKey made = SigningKey::create(path_).public_key();
-  EXPECT_THAT([this] { SigningKey::create(path_); },
-              fails(ErrorKind::CannotCreate, HasSubstr("sign.key: is there already")));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([this] { SigningKey::create(path_); }),
+              HasSubstr("sign.key: is there already"));
   EXPECT_EQ(SigningKey::load(path_).public_key(), made);
 }
 
@@ -51,7 +51,8 @@ TEST_F(SigningKeyFile, IsRefusedIfOthersMayReadOrWriteIt) {
   SigningKey::create(path_);
   for (const unsigned mode : {0640U, 0604U, 0620U, 0601U}) {
     std::filesystem::permissions(path_, std::filesystem::perms{mode});
-    EXPECT_THAT([this] { SigningKey::load(path_); }, fails(ErrorKind::NotTrusted, HasSubstr("chmod 600")));
+    EXPECT_THAT(message_of<ErrorKind::NotTrusted>([this] { SigningKey::load(path_); }),
+                HasSubstr("chmod 600"));
   }
 }
 
@@ -65,8 +66,8 @@ TEST_F(SigningKeyFile, IsRefusedWithOtherContentWhichIsNotShown) {
         << text;
   }
   EXPECT_EQ(refusal(kPrefix + digits), "") << "without a line end";
-  EXPECT_THAT([this] { SigningKey::load(directory_ / "none"); }, fails(ErrorKind::MissingInput));
-  EXPECT_THAT([this] { SigningKey::load(directory_.path()); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([this] { SigningKey::load(directory_ / "none"); }), ErrorKind::MissingInput);
+  EXPECT_EQ(failure_of([this] { SigningKey::load(directory_.path()); }), ErrorKind::Data);
 }
 
 TEST(PublicKeyText, IsRefusedWithoutBeingShown) {
@@ -74,11 +75,11 @@ TEST(PublicKeyText, IsRefusedWithoutBeingShown) {
   EXPECT_EQ(to_hex(parse_public_key(digits)), digits);
   for (const std::string& text : {std::string(), digits + "a", digits.substr(1), "g" + digits.substr(1),
                                   digits + "\n", "0x" + digits.substr(2)}) {
-    EXPECT_THAT([&] { parse_public_key(text); },
-                fails(ErrorKind::Usage, AllOf(HasSubstr("is not a public key"), Not(HasSubstr("aaaa")))));
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { parse_public_key(text); }),
+                AllOf(HasSubstr("is not a public key"), Not(HasSubstr("aaaa"))));
   }
-  EXPECT_THAT([&] { parse_public_key(kPrefix + digits); },
-              fails(ErrorKind::Usage, AllOf(HasSubstr("is a secret key"), Not(HasSubstr("aaaa")))));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { parse_public_key(kPrefix + digits); }),
+              AllOf(HasSubstr("is a secret key"), Not(HasSubstr("aaaa"))));
 }
 
 }  // namespace

@@ -208,11 +208,12 @@ TEST(SignedSnapshot, DiffersFromAnUnsignedOneOnlyInItsFrontPart) {
 
 TEST(SignedSnapshot, IsChangedOnlyWithASigner) {
   const SnapshotBytes base = built(&kKey);
-  EXPECT_THAT([&] { SnapshotEditor editor(decode(base)); },
-              fails(ErrorKind::Usage, HasSubstr("would lose its signature; give --sign-key")));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { SnapshotEditor editor(decode(base)); }),
+              HasSubstr("would lose its signature; give --sign-key"));
   const SnapshotBytes unsigned_base = built(nullptr);
-  EXPECT_THAT([&] { SnapshotEditor editor(decode(unsigned_base), std::nullopt, &kKey); },
-              fails(ErrorKind::Usage, HasSubstr("is not signed")));
+  EXPECT_THAT(message_of<ErrorKind::Usage>(
+                  [&] { SnapshotEditor editor(decode(unsigned_base), std::nullopt, &kKey); }),
+              HasSubstr("is not signed"));
   SnapshotEditor editor(decode(base), std::nullopt, &kKey);
   editor.add(decode(base).hasher()("another key"));
   const SnapshotBytes changed = editor.finish(kAsOf + 1);

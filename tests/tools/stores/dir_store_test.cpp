@@ -39,13 +39,13 @@ TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyOne) {
   put(*store, "a", "1");
   append(*store, {"a"});
   fs::remove_all(folder_);
-  EXPECT_THAT([&] { store->get("a"); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { put(*store, "a", "2"); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { keys_in(*store); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { store->end_of(kLog); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { append(*store, {"b"}); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { store->trim(kLog, {}); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { store->keys_with_prefix(""); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { store->get("a"); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { put(*store, "a", "2"); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { keys_in(*store); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->end_of(kLog); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { append(*store, {"b"}); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->trim(kLog, {}); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->keys_with_prefix(""); }), ErrorKind::Unavailable);
   fs::create_directory(folder_);
   EXPECT_EQ(store->get("a"), std::nullopt);
 }
@@ -95,7 +95,7 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   for (const int others : {0, 50}) {
     std::vector<Record> records = records_of(numbered("key", others), "1");
     records.push_back({"taken", "1"});
-    EXPECT_THAT([&] { store->put_many(records); }, fails(ErrorKind::Data));
+    EXPECT_EQ(failure_of([&] { store->put_many(records); }), ErrorKind::Data);
   }
   put(*store, "a", "1");
   for (const auto& entry : fs::directory_iterator(folder_)) {

@@ -49,8 +49,8 @@ TEST_P(FolderStore, WatchEndsWithTheFolder) {
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { renamed->take(); }),
               HasSubstr(url_ + ": cannot watch: No such file"));
   fs::remove_all(folder_ + ".old");
-  EXPECT_THAT([&] { removed->take(); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { store->watch(); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { removed->take(); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->watch(); }), ErrorKind::Unavailable);
 }
 
 }  // namespace

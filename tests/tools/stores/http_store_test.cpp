@@ -154,8 +154,9 @@ TEST_F(HttpStore, TakesNoTruncatedBodyForARecord) {
         head + "Content-Length: -1\r\n\r\nx", std::string("HTTP/1.1 200"), std::string("not HTTP at all"),
         std::string()}) {
     const CannedServer server("\r\n\r\n", answer);
-    EXPECT_THAT([&] { seed("http://" + server.address() + "/tags?timeout=2m"); },
-                fails(ErrorKind::Unavailable, HasSubstr(server.address())))
+    EXPECT_THAT(
+        message_of<ErrorKind::Unavailable>([&] { seed("http://" + server.address() + "/tags?timeout=2m"); }),
+        HasSubstr(server.address()))
         << answer;
   }
 }
@@ -177,7 +178,7 @@ TEST_F(HttpStore, TakesNoFileThatIsTruncatedWhileItIsSentForARecord) {
     EXPECT_TRUE(eventually([&] { return server_->has_open(file); }));
     fs::resize_file(file, 100);
   });
-  EXPECT_THAT([&] { seed(url()); }, fails(ErrorKind::Unavailable, HasSubstr("keysieve:seed: ")));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { seed(url()); }), HasSubstr("keysieve:seed: "));
   truncating.join();
 }
 

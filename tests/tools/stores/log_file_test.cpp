@@ -176,8 +176,8 @@ TEST_F(LogFileTest, SaysWhereAByteIsWrong) {
     LogFile file(path_);
     EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in(file); }), expected) << i;
     EXPECT_EQ(message_of<ErrorKind::Data>([&] { file.end(); }), expected) << i;
-    EXPECT_THAT([&] { file.append(entries({"e"}, 4)); }, fails(ErrorKind::Data)) << i;
-    EXPECT_THAT([&] { file.trim(log_position(3, 0)); }, fails(ErrorKind::Data)) << i;
+    EXPECT_EQ(failure_of([&] { file.append(entries({"e"}, 4)); }), ErrorKind::Data) << i;
+    EXPECT_EQ(failure_of([&] { file.trim(log_position(3, 0)); }), ErrorKind::Data) << i;
     ASSERT_TRUE(bytes() == damaged) << "it is left as it is";
   }
 }
@@ -202,8 +202,8 @@ TEST_F(LogFileTest, RefusesAFileThatIsNotALog) {
 TEST_F(LogFileTest, FollowsNoSymbolicLink) {
   LogFile(directory_ / "elsewhere").append(entries({"a"}));
   fs::create_symlink(directory_ / "elsewhere", path_);
-  EXPECT_THAT([&] { keys_in_file(); }, fails(ErrorKind::Data));
-  EXPECT_THAT([&] { file_.append(entries({"b"}, 2)); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { keys_in_file(); }), ErrorKind::Data);
+  EXPECT_EQ(failure_of([&] { file_.append(entries({"b"}, 2)); }), ErrorKind::Data);
 }
 
 // As of a client that reads it by NFS, which the server first tells that it changes.

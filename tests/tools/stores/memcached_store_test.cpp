@@ -74,9 +74,9 @@ TEST(MemcachedStore, TakesNoSilenceForAnAnswer) {
   const std::vector<std::string> keys{"keysieve:seed", "keysieve:bypass"};
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:seed"); }), HasSubstr(silence));
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get_many(keys); }), HasSubstr(silence));
-  EXPECT_THAT([&] { put(*store, "keysieve:seed", "y"); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { store->compare_and_set({"keysieve:seed", "y"}, "x"); }, fails(ErrorKind::Unavailable));
-  EXPECT_THAT([&] { remove_record(*store, "keysieve:seed"); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { put(*store, "keysieve:seed", "y"); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->compare_and_set({"keysieve:seed", "y"}, "x"); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { remove_record(*store, "keysieve:seed"); }), ErrorKind::Unavailable);
   server.process().resume();
   when_available([&] {
     put(*store, "keysieve:seed", "z");
@@ -93,7 +93,7 @@ TEST(MemcachedStore, TakesNoCutReplyForAnAnswer) {
   for (const std::uint64_t bytes : {30U, 60U, 100U, 1'000U, 65'700U, 131'200U, 196'608U}) {
     const Relay relay(directory / "relay", server.socket_path(), RelayCut{bytes, RelayCut::How::HangUp});
     const auto store = open_store("memcached+unix://" + directory / "relay?timeout=2m");
-    EXPECT_THAT([&] { store->get_many(keys); }, fails(ErrorKind::Unavailable)) << bytes;
+    EXPECT_EQ(failure_of([&] { store->get_many(keys); }), ErrorKind::Unavailable) << bytes;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(MemcachedStore, WorksAgainAfterTheServerHasRestarted) {
   const auto store = open_store(patient(server.url()));
   put(*store, "keysieve:seed", "x");
   server.kill();
-  EXPECT_THAT([&] { store->get("keysieve:seed"); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable);
   server.start();
   EXPECT_EQ(store->get("keysieve:seed"), std::nullopt);
   put(*store, "keysieve:seed", "y");
@@ -153,11 +153,10 @@ TEST(MemcachedStore, FindsOutThatTheServerDropsTheEndOfValues) {
     shared_memcached().set("keysieve:a", stored);
     EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("keysieve:a"); }), HasSubstr("opts=f"))
         << stored;
-    EXPECT_THAT(
-        [&] {
-          store->compare_and_set({"keysieve:a", "y"}, stored);
-        },
-        fails(ErrorKind::Data))
+    EXPECT_EQ(failure_of([&] {
+                store->compare_and_set({"keysieve:a", "y"}, stored);
+              }),
+              ErrorKind::Data)
         << stored;
   }
   put(*store, "keysieve:a", "z");

@@ -146,7 +146,7 @@ TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
 }
 
 TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
-  EXPECT_THAT([&] { open_with("prefx=shop"); }, fails(ErrorKind::Usage));
+  EXPECT_EQ(failure_of([&] { open_with("prefx=shop"); }), ErrorKind::Usage);
 }
 
 TEST_P(RecordConformance, WatchesIfItsAbilitiesSaySo) {

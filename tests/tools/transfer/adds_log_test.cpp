@@ -58,7 +58,7 @@ TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
 }
 
 TEST_F(AddsFrom, RefusesAWrongSetName) {
-  EXPECT_THAT([&] { adds_from(*store_, "../x", kReadAtMs); }, fails(ErrorKind::Usage));
+  EXPECT_EQ(failure_of([&] { adds_from(*store_, "../x", kReadAtMs); }), ErrorKind::Usage);
   EXPECT_EQ(adds_log(*store_, "tags"), kLog);
 }
 

@@ -38,7 +38,7 @@ TEST(Chunk, KeyNamesPrefixSetBuildAndNumber) {
 // tests/faults/damaged_texts_test.cpp changes each of its bytes and cuts it short everywhere.
 TEST(Chunk, IsRefusedWhenItIsLonger) {
   const std::string value = encode_chunk(0, as_bytes("payload"));
-  EXPECT_THAT([&] { decode_chunk(value + "x", 0, 7, "source"); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { decode_chunk(value + "x", 0, 7, "source"); }), ErrorKind::Data);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST_F(Counting, DoesNotPreventARollbackWhenLostOrDamaged) {
                                                    HasSubstr(key))));
     EXPECT_TRUE(answers_maybe("key1"));
     EXPECT_EQ(current().counters_bytes, 0U);
-    EXPECT_THAT([&] { update({}, {"key1"}); }, fails(ErrorKind::Usage));
+    EXPECT_EQ(failure_of([&] { update({}, {"key1"}); }), ErrorKind::Usage);
     EXPECT_EQ(update({"new1"}, {}).pushed.record.counters_bytes, 0U);
   }
 }
@@ -160,9 +160,10 @@ TEST_F(Counting, LeavesNoChunksBehind) {
 
 TEST_F(Counting, IsRefusedByPushWhenItIsOfAnotherBuild) {
   const CountingSet other = build_counting(kKeys);
-  EXPECT_THAT(
-      [&] { keysieve::push(*store_, view_of(set_.snapshot), {}, {}, unix_now(), other.counters.get()); },
-      fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] {
+              keysieve::push(*store_, view_of(set_.snapshot), {}, {}, unix_now(), other.counters.get());
+            }),
+            ErrorKind::Data);
   EXPECT_THAT(keys(), IsEmpty());
 }
 
@@ -170,7 +171,7 @@ TEST_F(Counting, MakesAnUpdateSayWhatIsMissingOrDamaged) {
   push_counting(set_);
   const std::string key = chunk_of_counters(1);
   damage(key);
-  EXPECT_THAT([&] { update({}, {"key1"}); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { update({}, {"key1"}); }), ErrorKind::Data);
   remove_record(*store_, key);
   EXPECT_THAT(message_of<ErrorKind::Data>([this] { update({}, {"key1"}); }),
               AllOf(HasSubstr("is damaged, push again"), HasSubstr(key)));

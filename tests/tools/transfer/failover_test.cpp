@@ -123,8 +123,9 @@ TYPED_TEST(TransferOverACluster, KeepsTheOldGenerationWhenReplicasDoNotConfirm) 
   const std::string query = "&wait_replicas=1";
   {
     const WaitsCutShort in_vain(this->servers_.replica());
-    EXPECT_THAT([&] { this->push(query, this->new_snapshot_, this->lose()); },
-                fails(ErrorKind::Unavailable, HasSubstr("only 0 of 1 replicas have it")));
+    EXPECT_THAT(
+        message_of<ErrorKind::Unavailable>([&] { this->push(query, this->new_snapshot_, this->lose()); }),
+        HasSubstr("only 0 of 1 replicas have it"));
   }
   this->expect_current(this->old_snapshot_);
   this->servers_.losable().start();  // and becomes a replica

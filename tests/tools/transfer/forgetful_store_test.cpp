@@ -42,8 +42,8 @@ TEST_F(ForgetfulStore, KeepsThePointerWhenAChunkIsGoneBeforeItMoves) {
   hooked_.before_get_many = [this](std::span<const std::string> keys) {
     if (keys.size() > 1) remove_record(*store_, keys[keys.size() / 2]);
   };
-  EXPECT_THAT([&] { push_hooked(second_); },
-              fails(ErrorKind::CannotCreate, HasSubstr("was put and is gone: give the servers more memory")));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { push_hooked(second_); }),
+              HasSubstr("was put and is gone: give the servers more memory"));
   EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
   EXPECT_THAT(read_stored_pointer(*store_, "tags")->pending, IsEmpty());
 }
@@ -52,16 +52,15 @@ TEST_F(ForgetfulStore, SaysThatASnapshotDoesNotFitIntoAServer) {
   const MemcachedServer small({"-m", "2"});
   const auto store = open_store(patient(small.url()));
   const auto large = build_snapshot({.shard_count = 4096});
-  EXPECT_THAT([&] { push(*store, view_of(large), {}); },
-              fails(ErrorKind::CannotCreate,
-                    AllOf(HasSubstr(small.url()), HasSubstr("give the servers more memory"))));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { push(*store, view_of(large), {}); }),
+              AllOf(HasSubstr(small.url()), HasSubstr("give the servers more memory")));
   EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *store), HasSubstr("was never pushed"));
 }
 
 TEST_F(ForgetfulStore, PushesOnceMoreWhatWasForgottenInTheMiddle) {
   push(*store_, view_of(first_), {});
   hooked_.after_put = once([this] { server_.flush(); });
-  EXPECT_THAT([&] { push_hooked(second_); }, fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(failure_of([&] { push_hooked(second_); }), ErrorKind::CannotCreate);
   hooked_.after_put = [] {};
   hooked_.before_compare_and_set = [this, calls = 0]() mutable {
     if (++calls == 2) server_.flush();  // all chunks were read back

@@ -16,11 +16,13 @@ void attempt(const Deed& deed, Store& store) {
   }
 }
 
-class Interleaving : public ::testing::TestWithParam<StoreKind> {
+class Interleaving : public ::testing::Test {
  protected:
+  explicit Interleaving(const StoreKind& kind) : kind_(kind) {}
+
   std::unique_ptr<Store> empty_store() {
-    std::filesystem::remove_all(directory_ / GetParam().name);
-    return GetParam().open(GetParam().empty_store(directory_));
+    std::filesystem::remove_all(directory_ / kind_.name);
+    return kind_.open(kind_.empty_store(directory_));
   }
 
   // A store with three generations, an interrupted push, and garbage that a crash has left.
@@ -42,18 +44,58 @@ class Interleaving : public ::testing::TestWithParam<StoreKind> {
     return store;
   }
 
+  StoreKind kind_;
   TemporaryDirectory directory_{fast_folder()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Interleaving,
-                         ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster, kMemcached,
-                                           kMemcachedWithoutCas, kHttp),
-                         store_kind_name);
+const std::array kStores{kDir, kLmdb, kRedisUnix, kRedisCluster, kMemcached, kMemcachedWithoutCas, kHttp};
+
+// All orders over one store, of which the steps are the same as over the others; of those, some over each
+// other store, and the rest by night.
+enum class Run { Always, Nightly };
+template <typename Case>
+std::vector<Case> chosen(Run run, const std::vector<Case>& cases, bool (*is_for_each_store)(const Case&)) {
+  std::vector<Case> some;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(some), [&](const Case& one) {
+    const bool is_always = one.store.name == std::string_view("dir") || is_for_each_store(one);
+    return is_always == (run == Run::Always);
+  });
+  return some;
+}
+
+struct OneFault {
+  StoreKind store;
+  Fault fault;
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const OneFault& tested, std::ostream* out) { *out << tested.store.name; }
+};
+
+std::vector<OneFault> faults(Run run) {
+  std::vector<OneFault> all;
+  for (const StoreKind& store : kStores) {
+    for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost,
+                              Fault::FalseThoughDone})
+      all.push_back({store, fault});
+  }
+  return chosen<OneFault>(run, all, [](const OneFault& tested) { return tested.fault == Fault::CrashAfter; });
+}
+
+std::string fault_name(const ::testing::TestParamInfo<OneFault>& info) {
+  return std::string(info.param.store.name) + "_" + std::to_string(static_cast<int>(info.param.fault));
+}
+
+class OneOperation : public Interleaving, public ::testing::WithParamInterface<OneFault> {
+ protected:
+  OneOperation() : Interleaving(GetParam().store) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, OneOperation, ::testing::ValuesIn(faults(Run::Always)), fault_name);
+INSTANTIATE_TEST_SUITE_P(Nightly, OneOperation, ::testing::ValuesIn(faults(Run::Nightly)), fault_name);
 
 // Runs all deeds, one of which meets the fault. Returns false if there are fewer steps.
 bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, int at) {
-  const std::string when =
-      "fault " + std::to_string(static_cast<int>(fault)) + " at step " + std::to_string(at);
+  const std::string when = "at step " + std::to_string(at);
   FaultyStore faulty(store, fault, at);
   for (const Deed& deed : deeds) {
     attempt(deed, faulty);
@@ -63,60 +105,103 @@ bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, i
   return faulty.has_failed();
 }
 
-TEST_P(Interleaving, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
+TEST_P(OneOperation, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
   const std::vector<Deed> deeds{pushing(0),     pushing(1), pushing(2),   pushing(3),
                                 rolling_back(), pushing(4), collecting(), pushing(4)};
-  for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost,
-                            Fault::FalseThoughDone}) {
-    int at = 1;
-    while (survives_fault(*empty_store(), deeds, fault, at) && !HasFailure()) ++at;
-    EXPECT_GT(at, fault == Fault::FalseThoughDone ? 15 : 60);
-  }
+  const Fault fault = GetParam().fault;
+  int at = 1;
+  while (survives_fault(*empty_store(), deeds, fault, at) && !HasFailure()) ++at;
+  EXPECT_GT(at, fault == Fault::FalseThoughDone ? 15 : 60);
 }
 
 struct NamedDeed {
   const char* name;
   Deed deed;
+  bool lists = false;  // what the store holds, or else does nothing
 };
 
-TEST_P(Interleaving, TwoOperationsInterleavedAtEveryStepLoseNothingAndLeakNothing) {
-  const std::vector<NamedDeed> stopped{{"push", pushing(5)},
-                                       {"push of an older build", pushing(2)},
-                                       {"push of the current build", pushing(4)},
-                                       {"rollback", rolling_back()},
-                                       {"collection", collecting()},
-                                       {"collection of the next day", collecting(kMoreThanADay)}};
-  const std::vector<NamedDeed> meanwhile{
-      {"push", pushing(6)},
-      {"push of the same build", pushing(5)},
-      {"pushes", one_after_another({pushing(6), pushing(7), pushing(8), pushing(9)})},
-      {"rollback", rolling_back()},
-      {"collection", collecting()},
-      {"collection of the next day", collecting(kMoreThanADay)},
-      {"collection of the next day and the interrupted push once more",
-       one_after_another({collecting(kMoreThanADay), pushing(3)})}};
-  for (const auto& [stopped_name, stopped_deed] : stopped) {
-    for (const auto& [other_name, other_deed] : meanwhile) {
-      for (int at = 1;; ++at) {
-        const std::string when =
-            std::string(other_name) + " before step " + std::to_string(at) + " of a " + stopped_name;
-        const auto store = used_store();
-        StoppedStore stopping(*store, at, [&, &deed = other_deed] {
-          deed(*store);
-          expect_usable(*store, when);
-        });
-        attempt(stopped_deed, stopping);
-        if (!stopping.has_stopped()) break;
-        expect_usable(*store, when);
-        expect_nothing_else_after_a_day(*store, when);
-        if (HasFailure()) return;
+const std::vector<NamedDeed> kStopped{{"push", pushing(5)},
+                                      {"push of an older build", pushing(2)},
+                                      {"push of the current build", pushing(4)},
+                                      {"rollback", rolling_back()},
+                                      {"collection", collecting(), true},
+                                      {"collection of the next day", collecting(kMoreThanADay), true}};
+const std::vector<NamedDeed> kMeanwhile{
+    {"push", pushing(6)},
+    {"push of the same build", pushing(5)},
+    {"pushes", one_after_another({pushing(6), pushing(7), pushing(8), pushing(9)})},
+    {"rollback", rolling_back()},
+    {"collection", collecting(), true},
+    {"collection of the next day", collecting(kMoreThanADay), true},
+    {"collection of the next day and the interrupted push once more",
+     one_after_another({collecting(kMoreThanADay), pushing(3)})}};
+
+struct TwoDeeds {
+  StoreKind store;
+  std::size_t stopped;
+  std::size_t meanwhile;
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const TwoDeeds& deeds, std::ostream* out) {
+    *out << kMeanwhile[deeds.meanwhile].name << " during a " << kStopped[deeds.stopped].name;
+  }
+};
+
+class TwoOperations : public Interleaving, public ::testing::WithParamInterface<TwoDeeds> {
+ protected:
+  TwoOperations() : Interleaving(GetParam().store) {}
+};
+
+std::vector<TwoDeeds> pairs(Run run) {
+  std::vector<TwoDeeds> all;
+  for (const StoreKind& store : kStores) {
+    for (std::size_t i = 0; i < kStopped.size(); ++i) {
+      for (std::size_t j = 0; j < kMeanwhile.size(); ++j) {
+        if (store.abilities().list || !(kStopped[i].lists || kMeanwhile[j].lists))
+          all.push_back({store, i, j});
       }
     }
   }
+  return chosen<TwoDeeds>(run, all, [](const TwoDeeds& deeds) {
+    return deeds.stopped == std::min(deeds.meanwhile, kStopped.size() - 1);  // each deed
+  });
 }
 
+std::string pair_name(const ::testing::TestParamInfo<TwoDeeds>& info) {
+  const auto& [store, stopped, meanwhile] = info.param;
+  return std::string(store.name) + "_" + std::to_string(stopped) + "_" + std::to_string(meanwhile);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, TwoOperations, ::testing::ValuesIn(pairs(Run::Always)), pair_name);
+INSTANTIATE_TEST_SUITE_P(Nightly, TwoOperations, ::testing::ValuesIn(pairs(Run::Nightly)), pair_name);
+
+TEST_P(TwoOperations, InterleavedAtEveryStepLoseNothingAndLeakNothing) {
+  const Deed& stopped = kStopped[GetParam().stopped].deed;
+  const Deed& other = kMeanwhile[GetParam().meanwhile].deed;
+  for (int at = 1;; ++at) {
+    const std::string when = "before step " + std::to_string(at);
+    const auto store = used_store();
+    StoppedStore stopping(*store, at, [&] {
+      other(*store);
+      expect_usable(*store, when);
+    });
+    attempt(stopped, stopping);
+    if (!stopping.has_stopped()) break;
+    expect_usable(*store, when);
+    expect_nothing_else_after_a_day(*store, when);
+    if (HasFailure()) return;
+  }
+}
+
+class OverEveryStore : public Interleaving, public ::testing::WithParamInterface<StoreKind> {
+ protected:
+  OverEveryStore() : Interleaving(GetParam()) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, OverEveryStore, ::testing::ValuesIn(kStores), store_kind_name);
+
 // The rival publishes the same build, and then a larger one, so that this one shrinks the set.
-TEST_P(Interleaving, ARefusedPushLeavesTheRivalsChunksAndNoneOfItsOwn) {
+TEST_P(OverEveryStore, ARefusedPushLeavesTheRivalsChunksAndNoneOfItsOwn) {
   const SnapshotBytes snapshot = build_snapshot({.keys = 10, .shard_count = kShardsOfTwoChunks});
   const SnapshotBytes larger = build_snapshot({.keys = 20, .shard_count = kShardsOfTwoChunks});
   int refusals = 0;
@@ -146,7 +231,7 @@ TEST_P(Interleaving, ARefusedPushLeavesTheRivalsChunksAndNoneOfItsOwn) {
 }
 
 // While the loader fetches chunks, its generation is dropped and the chunks are removed.
-TEST_P(Interleaving, ASlowPullReturnsTheGenerationThatIsCurrentByThen) {
+TEST_P(OverEveryStore, ASlowPullReturnsTheGenerationThatIsCurrentByThen) {
   for (int at = 2;; ++at) {
     const auto store = used_store();
     StoppedStore slow(*store, at, [&] {

@@ -31,7 +31,7 @@ TEST_F(PullTest, SaysThatASetWasNeverPushed) {
 
 TEST_F(PullTest, RefusesAWrongSetName) {
   for (const char* name : {"", ".", "..", "-x", "A", "a:b", "a/b"}) {
-    EXPECT_THAT([&] { keysieve::pull(*store_, name); }, fails(ErrorKind::Usage)) << name;
+    EXPECT_EQ(failure_of([&] { keysieve::pull(*store_, name); }), ErrorKind::Usage) << name;
   }
 }
 
@@ -112,7 +112,7 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
 TEST_F(PullTest, RefusesADamagedPointerRecord) {
   replace(kPointerKey, "not a record");
   EXPECT_EQ(message(), url_ + ": keysieve:tags:current: is not JSON");
-  EXPECT_THAT([&] { read_pointer(*store_, "tags"); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { read_pointer(*store_, "tags"); }), ErrorKind::Data);
 }
 
 TEST_F(PullTest, ReportsProgressUpToTheTotal) {

@@ -43,7 +43,7 @@ TEST_F(PushAndAdds, RefusesASnapshotThatNeedsTrimmedEntries) {
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(older); }),
               AllOf(HasSubstr("set \"tags\" needs the keys that were added from "),
                     HasSubstr(url_ + " has trimmed them up to ")));
-  EXPECT_THAT([&] { push_any(older); }, fails(ErrorKind::Data)) << "nor without guards";
+  EXPECT_EQ(failure_of([&] { push_any(older); }), ErrorKind::Data) << "nor without guards";
   EXPECT_FALSE(has_chunks_of(older));
 }
 
@@ -53,7 +53,7 @@ TEST_F(PushAndAdds, GoesByTheAsOfOfASnapshotBuiltWithoutTheLog) {
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
   for (const UnixSeconds too_early : {UnixSeconds{5}, trimmed_at - 3600, trimmed_at + overlap}) {
-    EXPECT_THAT([&] { push(build_snapshot({.as_of = too_early}), any_as_of); }, fails(ErrorKind::Data))
+    EXPECT_EQ(failure_of([&] { push(build_snapshot({.as_of = too_early}), any_as_of); }), ErrorKind::Data)
         << too_early;
   }
   EXPECT_EQ(push(build_snapshot({.as_of = trimmed_at + overlap + 1}), any_as_of).record.generation, 2U);
@@ -81,7 +81,7 @@ TEST_F(PushAndAdds, WakesTheLoadersOnceThePointerHasMoved) {
   hooked_.before_notify = [&](const std::string& log) { notices.push_back(log); };
   EXPECT_THAT(push_hooked(built_at(positions_[0])).warnings, IsEmpty());
   EXPECT_THAT(notices, ElementsAre(kLog));
-  EXPECT_THAT([&] { push_hooked(build_snapshot({.keys = 10})); }, fails(ErrorKind::MaxShrink));
+  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot({.keys = 10})); }), ErrorKind::MaxShrink);
   EXPECT_THAT(notices, ElementsAre(kLog)) << "a refused push wakes nobody";
 }
 

@@ -16,8 +16,8 @@ class PushTest : public TransferTest {
       failing.before_get = lose_connection;
       lose_connection();
     };
-    EXPECT_THAT([&] { keysieve::push(failing, view_of(snapshot), {}, {}, now); },
-                fails(ErrorKind::Unavailable));
+    EXPECT_EQ(failure_of([&] { keysieve::push(failing, view_of(snapshot), {}, {}, now); }),
+              ErrorKind::Unavailable);
   }
   // Another process goes first, right before the pointer moves.
   void lose_races(int races) {
@@ -79,7 +79,7 @@ TEST_F(PushTest, RefusesKeysOfTheFuture) {
   EXPECT_EQ(push(build_snapshot({.as_of = now + 60})).record.generation, 1U)
       << "the clocks of two hosts may differ by minutes";
   EXPECT_EQ(push(build_snapshot({.as_of = now + 432'000}), {.allow_any_as_of = true}).record.generation, 2U);
-  EXPECT_THAT([&] { push(build_snapshot({.as_of = now - 1})); }, fails(ErrorKind::Older))
+  EXPECT_EQ(failure_of([&] { push(build_snapshot({.as_of = now - 1})); }), ErrorKind::Older)
       << "than what was current before";
   EXPECT_EQ(push(build_snapshot({.as_of = now + 61})).record.generation, 3U)
       << "the builder's clock is right again";
@@ -139,7 +139,7 @@ TEST_F(PushTest, RefusesASnapshotThatWasDamagedInMemory) {
   auto snapshot = build_snapshot();
   const SnapshotView view = view_of(snapshot);
   snapshot.get().back() ^= std::byte{1};
-  EXPECT_THAT([&] { keysieve::push(*store_, view, {}); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { keysieve::push(*store_, view, {}); }), ErrorKind::Data);
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
@@ -177,8 +177,8 @@ TEST_F(PushTest, RemovesItsChunksWhenAPutFails) {
     store_->put_many(records.first(records.size() / 2));
     throw Error(ErrorKind::CannotCreate, "full");
   };
-  EXPECT_THAT([&] { push_hooked(build_snapshot({.shard_count = kShardsOfSomeChunks})); },
-              fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot({.shard_count = kShardsOfSomeChunks})); }),
+            ErrorKind::CannotCreate);
   EXPECT_THAT(keys(), ElementsAre(kPointerKey));
   EXPECT_EQ(pointer(), PointerRecord{});
 }
@@ -188,7 +188,7 @@ TEST_F(PushTest, ThatWasTakenBackLeavesNoTextThatALateCompareAndSetExpects) {
   push(build_snapshot());
   const std::optional<std::string> before = store_->get(kPointerKey);
   hooked_.before_put = [](std::span<const Record>) { throw Error(ErrorKind::CannotCreate, "full"); };
-  EXPECT_THAT([&] { push_hooked(build_snapshot()); }, fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot()); }), ErrorKind::CannotCreate);
   EXPECT_EQ(pointer(), decode_pointer_record(*before, "before"));
   EXPECT_FALSE(store_->compare_and_set({kPointerKey, "late"}, before));
 }
@@ -241,7 +241,7 @@ TEST_F(PushTest, FollowsTheWinnersOfSomeRacesAndGivesUpAfterMany) {
   EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 4U);
   EXPECT_EQ(current().generation, 4U);
   lose_races(1'000'000);
-  EXPECT_THAT([&] { push_hooked(build_snapshot()); }, fails(ErrorKind::Locked));
+  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot()); }), ErrorKind::Locked);
 }
 
 TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {

@@ -149,7 +149,7 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
 TEST_F(Rollback, IsRefusedWhenItsTargetWasDroppedSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 1);
   push(build_snapshot({.keys = 1300}));
-  EXPECT_THAT([&] { rollback(*store_, "tags", plan); }, fails(ErrorKind::Locked));
+  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Locked);
   EXPECT_EQ(current().generation, 4U);
 }
 
@@ -166,7 +166,8 @@ TEST_F(Rollback, ContinuesWhenAPushIsOnlyAnnouncedMeanwhile) {
 
 TEST_F(Rollback, LosesToAPushThatCompletesMeanwhile) {
   hooked_.before_compare_and_set = once([this] { push(build_snapshot({.keys = 1300})); });
-  EXPECT_THAT([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }, fails(ErrorKind::Locked));
+  EXPECT_EQ(failure_of([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }),
+            ErrorKind::Locked);
   EXPECT_EQ(current().generation, 4U);
 }
 

@@ -29,20 +29,21 @@ TEST_F(SignedUpdate, SignsTheNextGeneration) {
 
 TEST_F(SignedUpdate, IsRefusedWithoutAKey) {
   push(build_snapshot({.growth = 2.0, .signer = &key_}));
-  EXPECT_THAT([this] { update(nullptr); }, fails(ErrorKind::Usage, HasSubstr("would lose its signature")));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([this] { update(nullptr); }),
+              HasSubstr("would lose its signature"));
   expect_kept();
 }
 
 TEST_F(SignedUpdate, SignsNothingThatTheKeyHasNotSigned) {
   push(build_snapshot({.growth = 2.0, .signer = &other_}));
-  EXPECT_THAT([this] { update(&key_); },
-              fails(ErrorKind::NotSigned, AllOf(HasSubstr("generation 1"), HasSubstr("is signed by"))));
+  EXPECT_THAT(message_of<ErrorKind::NotSigned>([this] { update(&key_); }),
+              AllOf(HasSubstr("generation 1"), HasSubstr("is signed by")));
   expect_kept();
 }
 
 TEST_F(SignedUpdate, SignsNothingThatIsNotSigned) {
   push(build_snapshot({.growth = 2.0}));
-  EXPECT_THAT([this] { update(&key_); }, fails(ErrorKind::NotSigned, HasSubstr("is not signed")));
+  EXPECT_THAT(message_of<ErrorKind::NotSigned>([this] { update(&key_); }), HasSubstr("is not signed"));
   expect_kept();
 }
 
@@ -53,8 +54,8 @@ TEST_F(SignedUpdate, IsRefusedWithCounters) {
   const SnapshotBytes snapshot = builder.finish();
   const SnapshotBytes counters = builder.counters(view_of(snapshot));
   keysieve::push(*store_, view_of(snapshot), {}, {}, unix_now(), counters.get());
-  EXPECT_THAT([this] { update(&key_); },
-              fails(ErrorKind::Usage, HasSubstr("has counters, which are not signed")));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([this] { update(&key_); }),
+              HasSubstr("has counters, which are not signed"));
   expect_kept();
 }
 

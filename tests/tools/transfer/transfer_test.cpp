@@ -106,7 +106,7 @@ TEST_F(CurrentGeometry, IsRefusedWhenThisBuildCannotKeepIt) {
   const auto snapshot = build_snapshot();
   push(snapshot);
   change_pointer([](PointerRecord& pointer) { pointer.current->hash_count = 99; });
-  EXPECT_THAT([&] { current_geometry(*store_, "tags"); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { current_geometry(*store_, "tags"); }), ErrorKind::Data);
   change_pointer([](PointerRecord& pointer) { pointer.current->kind = "a_kind_of_tomorrow"; });
   EXPECT_THAT(message_of<ErrorKind::Incompatible>([&] { current_geometry(*store_, "tags"); }),
               HasSubstr("a_kind_of_tomorrow"));

@@ -158,7 +158,7 @@ TEST_F(UpdateTest, NeedsASetThatWasPushed) {
 TEST_F(UpdateTest, RefusesADamagedBase) {
   push_keys(1'000);
   damage(key_of_chunk(0));
-  EXPECT_THAT([&] { update(adding(1)); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { update(adding(1)); }), ErrorKind::Data);
   EXPECT_EQ(current().generation, 1U);
 }
 

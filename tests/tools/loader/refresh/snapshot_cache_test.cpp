@@ -84,7 +84,7 @@ TEST_F(SnapshotCacheTest, KnowsNoGenerationOfASnapshotThatItHasNotSaved) {
 TEST_F(SnapshotCacheTest, RefusesADamagedGenerationAndReplacesIt) {
   for (const std::string text : {"7", "7\n", "7 \n", "7 12\n", "x\n", "\n", "99999999999999999999 00\n"}) {
     std::ofstream(folder_ / "tags.generation") << text;
-    EXPECT_THAT([&] { static_cast<void>(cache_.find("tags")); }, fails(ErrorKind::Data)) << text;
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.find("tags")); }), ErrorKind::Data) << text;
   }
   cache_.save("tags", 7, tags_.get());
   EXPECT_EQ(generation_of("tags"), 7U);
@@ -127,8 +127,8 @@ TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileOfAForeignOwner) {
 TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   for (const std::uint64_t generation : {7U, 8U}) {
-    EXPECT_THAT([&] { cache_.save("tags", generation, tags_.get()); }, fails(ErrorKind::NotTrusted));
-    EXPECT_THAT([&] { cache_.save_newest_as_of("tags", 1'700'000'000); }, fails(ErrorKind::NotTrusted));
+    EXPECT_EQ(failure_of([&] { cache_.save("tags", generation, tags_.get()); }), ErrorKind::NotTrusted);
+    EXPECT_EQ(failure_of([&] { cache_.save_newest_as_of("tags", 1'700'000'000); }), ErrorKind::NotTrusted);
   }
   EXPECT_EQ(file_names(), Names{});
 }
@@ -153,7 +153,7 @@ TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
   cache_.save("tags", 7, tags_.get());
   for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
     std::filesystem::resize_file(folder_ / "tags.ks", size);
-    EXPECT_THAT([&] { static_cast<void>(cache_.load("tags")); }, fails(ErrorKind::Data)) << size;
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load("tags")); }), ErrorKind::Data) << size;
   }
 }
 
@@ -167,7 +167,7 @@ TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {
   cache_.save("tags", 7, tags_.get());
   std::filesystem::rename(folder_ / "tags.ks", folder_ / "elsewhere");
   std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.ks");
-  EXPECT_THAT([&] { static_cast<void>(cache_.load("tags")); }, fails(ErrorKind::MissingInput));
+  EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load("tags")); }), ErrorKind::MissingInput);
 }
 
 TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
@@ -186,7 +186,7 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
   EXPECT_EQ(cache_.find("tags"), std::nullopt);
   for (const char* text : {"", "soon", "12", "12\n\n", "99999999999999999999\n"}) {
     std::ofstream(folder_ / "tags.newest") << text;
-    EXPECT_THAT([&] { static_cast<void>(cache_.newest_as_of("tags")); }, fails(ErrorKind::Data)) << text;
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.newest_as_of("tags")); }), ErrorKind::Data) << text;
   }
 }
 
@@ -199,7 +199,7 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentOfASet) {
   EXPECT_EQ(cache_.newest_as_of("tags"), 0);
   for (const char* text : {"", "1\n", "1 2\n", "1 2 \n", "1 2 abc\n", "99999999999999999999 1 \n"}) {
     std::ofstream(folder_ / "tags.signed") << text;
-    EXPECT_THAT([&] { static_cast<void>(cache_.newest_signed("tags")); }, fails(ErrorKind::Data)) << text;
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.newest_signed("tags")); }), ErrorKind::Data) << text;
   }
 }
 

@@ -49,7 +49,7 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongTimeout) {
         throw Error(ErrorKind::Unavailable, "no answer");
       },
       "store", Milliseconds(10));
-  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
   EXPECT_TRUE(connection.left_alone(kFirstTry + Milliseconds(20)));
 }
 
@@ -60,8 +60,8 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   const auto begun = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - begun < Milliseconds(20)) continue;
-  EXPECT_THAT([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); },
-              fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
+            ErrorKind::Unavailable);
   EXPECT_TRUE(connection.left_alone(kFirstTry + Milliseconds(20)));
 }
 
@@ -84,12 +84,12 @@ void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
   const WatchedLog log{"keysieve:seed", {}};  // of the same slot
   lost.kill();
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable))
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable)
       << "when it was open";
   connection.try_again_now();
-  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable))
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable)
       << "when it is opened";
-  EXPECT_THAT([&] { watch->arm(std::span(&log, 1)); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { watch->arm(std::span(&log, 1)); }), ErrorKind::Unavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
 }
 
@@ -109,9 +109,10 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   const std::string url = "dir:" + directory / "store";
   open_store(url);  // makes it
   StoreConnection connection(store_opener(url), "store", kPollInterval);
-  EXPECT_THAT(
-      [&] { connection.use(kFirstTry, [](Store&) -> bool { throw Error(ErrorKind::Data, "damaged"); }); },
-      fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] {
+              connection.use(kFirstTry, [](Store&) -> bool { throw Error(ErrorKind::Data, "damaged"); });
+            }),
+            ErrorKind::Data);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
@@ -123,7 +124,7 @@ TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");
-  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
   EXPECT_FALSE(std::filesystem::exists(directory / "lmdb")) << "an empty one in its place would look well";
   {
     const auto store = open_store(url);

@@ -10,9 +10,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using SeenClocks = TwoSeenHosts;
-INSTANTIATE_TEST_SUITE_P(Stores, SeenClocks, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
 
-TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
+TEST_F(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   look(kNoon + 1);
@@ -35,7 +34,7 @@ TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
   EXPECT_EQ(web1_.count_of(0, 510), 0U);
 }
 
-TEST_P(SeenClocks, KeepWhatComesFromAWindowThatLastsLongerOnOneThatIsBehind) {
+TEST_F(SeenClocks, KeepWhatComesFromAWindowThatLastsLongerOnOneThatIsBehind) {
   look(kNoon);
   web2_.set_clock(-kHour);
   web1_.look(kNoon + 10 * kMinute);
@@ -47,7 +46,7 @@ TEST_P(SeenClocks, KeepWhatComesFromAWindowThatLastsLongerOnOneThatIsBehind) {
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
 }
 
-TEST_P(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
+TEST_F(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
   web1_.look(kNoon + kHour);
   web2_.look(kNoon);
   EXPECT_EQ(web2_.add_many(0, 100), 100U);
@@ -62,7 +61,7 @@ TEST_P(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
 }
 
 // What is in memory then, and what is in the store.
-TEST_P(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
+TEST_F(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
   for (const bool is_reboot : {false, true}) {
     SCOPED_TRACE(is_reboot);
     SeenHost host(clicks_config(is_reboot ? "web1" : "web2"), url_);
@@ -82,7 +81,7 @@ TEST_P(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
 }
 
 // The window went on by it, and grew.
-TEST_P(SeenClocks, KeepAfterARebootWhatWasSavedByOneThatWasBehind) {
+TEST_F(SeenClocks, KeepAfterARebootWhatWasSavedByOneThatWasBehind) {
   web1_.look(kNoon);
   web1_.set_clock(-kHour);
   web1_.add_slowly(0, 4'000, kNoon + 15 * kMinute - kHour);
@@ -94,7 +93,7 @@ TEST_P(SeenClocks, KeepAfterARebootWhatWasSavedByOneThatWasBehind) {
 }
 
 // Positions in the log are of the time at which they were appended, which is today.
-TEST_P(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
+TEST_F(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
   const UnixSeconds now = unix_now() / kHour * kHour + kHour;
   const auto at = [](UnixSeconds moment) {
     return log_position(static_cast<std::uint64_t>(moment) * 1000, 0);
@@ -122,7 +121,7 @@ TEST_P(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
   EXPECT_EQ(web1_.look(now + 24 * kHour + 42 * kMinute + 1).reason, "");
 }
 
-TEST_P(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
+TEST_F(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
   web1_.look(kNoon);
   std::uint64_t key = 0;
   for (const std::int64_t off : {-kHour, -kMinute, kMinute, kHour}) {

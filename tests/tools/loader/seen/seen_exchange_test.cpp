@@ -9,10 +9,16 @@ namespace {
 using ::testing::HasSubstr;
 
 using SeenExchangeTest = TwoSeenHosts;
-INSTANTIATE_TEST_SUITE_P(Stores, SeenExchangeTest, ::testing::Values(kLmdb, kDir, kRedisUnix),
-                         store_kind_name);
 
-TEST_P(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
+// What differs between stores is in tests/tools/stores.
+class SeenExchangeOver : public TwoSeenHosts, public ::testing::WithParamInterface<StoreKind> {
+ protected:
+  SeenExchangeOver() : TwoSeenHosts(GetParam()) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, SeenExchangeOver, every_store, store_kind_name);
+
+TEST_F(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.look(kNoon + 1).keys_saved, 0U);
   EXPECT_EQ(web1_.tap.entries_appended, 0U);
@@ -37,7 +43,7 @@ TEST_P(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
 }
 
 // As in a reload that a shutdown follows at once.
-TEST_P(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverLooks) {
+TEST_F(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverLooks) {
   web1_.look(kNoon);
   web1_.stop();
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
@@ -48,7 +54,7 @@ TEST_P(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverL
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
 }
 
-TEST_P(SeenExchangeTest, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
+TEST_P(SeenExchangeOver, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   look(kNoon + 1);
@@ -69,7 +75,7 @@ TEST_P(SeenExchangeTest, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
 }
 
 // The loader alone, or the whole host.
-TEST_P(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMissed) {
+TEST_F(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMissed) {
   SeenConfig config = clicks_config("web1");
   config.windows = 4;
   SeenHost web1(config, url_);
@@ -98,7 +104,7 @@ TEST_P(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMisse
 }
 
 // Up to the fourth filter, of the newest window and of the one before it.
-TEST_P(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
+TEST_F(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
   look(kNoon);
   web2_.stop();
   web1_.look(kNoon);
@@ -116,7 +122,7 @@ TEST_P(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
 }
 
 // The running window keeps the sizes with which it began.
-TEST_P(SeenExchangeTest, MergesAWindowThatGrowsAfterANewConfigurationOfBoth) {
+TEST_F(SeenExchangeTest, MergesAWindowThatGrowsAfterANewConfigurationOfBoth) {
   look(kNoon);
   for (SeenHost* host : {&web1_, &web2_}) {
     host->config().keys = 5'000;
@@ -128,7 +134,7 @@ TEST_P(SeenExchangeTest, MergesAWindowThatGrowsAfterANewConfigurationOfBoth) {
   EXPECT_EQ(web1_.add_many(0, 3'000), 0U);
 }
 
-TEST_P(SeenExchangeTest, AWindowThatGrowsAtItsVeryEndReachesTheOther) {
+TEST_F(SeenExchangeTest, AWindowThatGrowsAtItsVeryEndReachesTheOther) {
   look(kNoon);
   web2_.add_slowly(0, 3'000, kNoon + 10 * kMinute - 1);
   EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "");
@@ -141,7 +147,7 @@ TEST_P(SeenExchangeTest, AWindowThatGrowsAtItsVeryEndReachesTheOther) {
   EXPECT_EQ(web1_.count_of(10'000, 10), 0U);
 }
 
-TEST_P(SeenExchangeTest, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
+TEST_F(SeenExchangeTest, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
   SeenConfig config = clicks_config("web3");
   config.keys = 5'000;
   SeenHost web3(config, url_);
@@ -163,7 +169,7 @@ TEST_P(SeenExchangeTest, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
 }
 
 // It was saved, ran without the store, and is saved again.
-TEST_P(SeenExchangeTest, IgnoresWhatAnEarlierLifeOfTheSetHasLeftAndReportsTheHost) {
+TEST_F(SeenExchangeTest, IgnoresWhatAnEarlierLifeOfTheSetHasLeftAndReportsTheHost) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   look(kNoon + 1);
@@ -184,7 +190,7 @@ TEST_P(SeenExchangeTest, IgnoresWhatAnEarlierLifeOfTheSetHasLeftAndReportsTheHos
 }
 
 // Both a host with too many keys and a worker that sets whatever it likes.
-TEST_P(SeenExchangeTest, AFilterThatIsTooFullSpoilsNoOtherHost) {
+TEST_F(SeenExchangeTest, AFilterThatIsTooFullSpoilsNoOtherHost) {
   look(kNoon);
   EXPECT_EQ(web2_.add_many(0, 100), 100U);
   look(kNoon + 1);
@@ -203,7 +209,7 @@ TEST_P(SeenExchangeTest, AFilterThatIsTooFullSpoilsNoOtherHost) {
   EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "") << "in the next window they are well again";
 }
 
-TEST_P(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
+TEST_F(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
   web1_.look(kNoon);
   const std::span<Word> words = web1_.worker().filters().front().words();
   for (int i = 0; i < 100; ++i) {
@@ -225,7 +231,7 @@ TEST_P(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
 }
 
 // With memory for nothing more.
-TEST_P(SeenExchangeTest, SavesAndMergesTheRestWhereAFilterOfTheOtherFindsNoRoom) {
+TEST_F(SeenExchangeTest, SavesAndMergesTheRestWhereAFilterOfTheOtherFindsNoRoom) {
   look(kNoon);
   web1_.set_deaths(1);
   web1_.start();

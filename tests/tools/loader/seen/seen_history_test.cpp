@@ -14,7 +14,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 using SeenHistory = SavedSeenSet;
-INSTANTIATE_TEST_SUITE_P(Stores, SeenHistory, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
 
 // Knows what it has called new, and when it must not be called new again.
 class RememberingHost {
@@ -70,7 +69,7 @@ class RememberingHost {
   bool has_lost_memory_ = false;  // and the loader has not looked since
 };
 
-TEST_P(SeenHistory, NoKeyIsNewTwiceOnAHostAndTheOthersLearnEachWhateverHappens) {
+TEST_F(SeenHistory, NoKeyIsNewTwiceOnAHostAndTheOthersLearnEachWhateverHappens) {
   constexpr std::uint64_t kKeys = 400;
   std::size_t known = 0;
   for (unsigned seed = 1; seed <= 5; ++seed) {

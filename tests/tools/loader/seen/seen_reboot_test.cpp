@@ -11,9 +11,8 @@ using ::testing::HasSubstr;
 using ::testing::Le;
 
 using SeenReboot = TwoSeenHosts;
-INSTANTIATE_TEST_SUITE_P(Stores, SeenReboot, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
 
-TEST_P(SeenReboot, LosesWhatWasAddedSinceTheLastSaveAlone) {
+TEST_F(SeenReboot, LosesWhatWasAddedSinceTheLastSaveAlone) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.look(kNoon + 10 * kMinute);
@@ -35,7 +34,7 @@ TEST_P(SeenReboot, LosesWhatWasAddedSinceTheLastSaveAlone) {
 }
 
 // The loader was stopped when the window should have ended, and keys came in until it was back.
-TEST_P(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
+TEST_F(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
   web1_.look(kNoon);
   web1_.stop();
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
@@ -49,7 +48,7 @@ TEST_P(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
 }
 
 // Nothing is added any more, so what the log says of its end is all that there is.
-TEST_P(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
+TEST_F(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
   web1_.look(kNoon + 1);
@@ -68,7 +67,7 @@ TEST_P(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
 }
 
 // The other one has had a later window meanwhile, which does not end the window that went on here.
-TEST_P(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
+TEST_F(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
   look(kNoon + 1);
@@ -88,7 +87,7 @@ TEST_P(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
 }
 
 // Its entries come first, and it makes other windows: larger ones, or kept for longer, or its clock is ahead.
-TEST_P(SeenReboot, TakesNoPlanFromAnotherHost) {
+TEST_F(SeenReboot, TakesNoPlanFromAnotherHost) {
   SeenConfig larger = clicks_config("larger");
   larger.keys = 5'000;
   SeenConfig longer = clicks_config("longer");
@@ -113,7 +112,7 @@ TEST_P(SeenReboot, TakesNoPlanFromAnotherHost) {
 }
 
 // The others' entries come first, and this host would not make such a window any more.
-TEST_P(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) {
+TEST_F(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) {
   look(kNoon);
   EXPECT_EQ(web2_.add_many(0, 100), 100U);
   web2_.look(kNoon + 1);
@@ -126,7 +125,7 @@ TEST_P(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) 
 }
 
 // As if another process had it: the restore reads the whole log each time.
-TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
+TEST_F(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.look(kNoon + 1);
@@ -152,7 +151,7 @@ TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
 }
 
 // Removed by somebody while the loader was stopped.
-TEST_P(SeenReboot, OrAStartBringsBackMemoryThatWasRemoved) {
+TEST_F(SeenReboot, OrAStartBringsBackMemoryThatWasRemoved) {
   for (const std::uint32_t lost : {0U, 1U, 2U}) {
     SCOPED_TRACE(lost);
     SeenHost host(clicks_config("web" + std::to_string(lost)), url_);
@@ -177,7 +176,7 @@ TEST_P(SeenReboot, OrAStartBringsBackMemoryThatWasRemoved) {
 }
 
 // While the loader runs: it has the memory still, and knows what the store has of it.
-TEST_P(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
+TEST_F(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   look(kNoon + 1);

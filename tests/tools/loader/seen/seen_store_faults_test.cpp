@@ -12,11 +12,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 using SeenStoreFaults = TwoSeenHosts;
-INSTANTIATE_TEST_SUITE_P(Stores, SeenStoreFaults, ::testing::Values(kLmdb, kDir, kRedisUnix),
-                         store_kind_name);
 
 // As by a failover: it was confirmed, and is not there.
-TEST_P(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
+TEST_F(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
   web1_.look(kNoon);
   std::uint64_t key = 0;
   for (const bool is_lost : {false, true, false}) {
@@ -34,7 +32,7 @@ TEST_P(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
   EXPECT_EQ(web1_.count_of(0, 300), 300U);
 }
 
-TEST_P(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
+TEST_F(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
   web1_.look(kNoon);
   for (std::uint64_t first = 0; first < 500; first += 100) {
     EXPECT_EQ(web1_.add_many(first, 100), 100U);
@@ -54,7 +52,7 @@ TEST_P(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
   EXPECT_EQ(web1_.count_of(400, 100), 100U);
 }
 
-TEST_P(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
+TEST_F(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
   look(kNoon);
   web1_.stop();
   for (const std::uint64_t first : {0U, 100U}) {
@@ -69,7 +67,7 @@ TEST_P(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
   EXPECT_EQ(web1_.count_of(0, 200), 100U);
 }
 
-TEST_P(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
+TEST_F(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
   look(kNoon);
   std::uint64_t key = 0;
   for (std::function<void()> StoreTap::*step :
@@ -95,7 +93,7 @@ TEST_P(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
 }
 
 // A store or this host may die between an append and the loader's note of it.
-TEST_P(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
+TEST_F(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.tap.after_append = [] { throw std::runtime_error("killed"); };

@@ -90,7 +90,7 @@ TEST_F(RedisSentinelFailover, IsWaitedFor) {
   put(*writer, "a", "2");
   EXPECT_EQ(writer->keys_with_prefix("a").size(), 1U);
   EXPECT_EQ(open()->get("a"), "2");
-  EXPECT_THAT([&] { watch->take(); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { watch->take(); }), ErrorKind::Unavailable);
   const auto next_watch = store->watch();
   arm(*next_watch, {{"log", {}}});
   writer->notify("log");

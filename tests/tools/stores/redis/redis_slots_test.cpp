@@ -35,11 +35,10 @@ TEST(RedisAddress, HasNoNul) {
   RedisAddress cluster;
   cluster.name = "redis-cluster://h";
   EXPECT_EQ(address_at(cluster, {"10.0.0.1", 7000}).name, "redis-cluster://h: 10.0.0.1:7000");
-  EXPECT_THAT(
-      [] {
-        static_cast<void>(address_at({}, {std::string("h\0i", 3), 7000}));
-      },
-      fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([] {
+              static_cast<void>(address_at({}, {std::string("h\0i", 3), 7000}));
+            }),
+            ErrorKind::Data);
 }
 
 TEST(RedisRedirection, NamesASlotAndAServer) {

@@ -86,7 +86,7 @@ TEST_F(RedisStore, IsUnavailableWhenTheServerHasNoRoomToSignIn) {
   const std::string url = server.tcp_url("app:s3cret@");
   const auto first = open_store(url);
   server.command("CONFIG SET maxclients 1");
-  EXPECT_THAT([&] { open_store(url); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { open_store(url); }), ErrorKind::Unavailable);
   EXPECT_EQ(first->get("a"), std::nullopt);
 }
 
@@ -226,7 +226,7 @@ TEST_F(RedisStore, RecoversFromAServerThatIsKilledInTheMiddle) {
   });
   killer.join();
   EXPECT_THAT(message, HasSubstr(server.tcp_url() + ": "));
-  EXPECT_THAT([&] { store->get("0"); }, fails(ErrorKind::Unavailable));
+  EXPECT_EQ(failure_of([&] { store->get("0"); }), ErrorKind::Unavailable);
   server.start();
   EXPECT_EQ(store->get("0"), std::nullopt);
   put(*store, "a", "1");

@@ -134,12 +134,9 @@ TEST_P(RedisCertificates, AreLookedAtByEveryConnection) {
     server->command("CLIENT KILL TYPE normal SKIPME yes");
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
               HasSubstr("certificate has expired"));
-  EXPECT_THAT([&] { watch->take(); }, fails(ErrorKind::Unavailable, StartsWith(name_)));
-  EXPECT_THAT(
-      [&] {
-        arm(*watch, {{"log", {}}});
-      },
-      fails(ErrorKind::Unavailable, HasSubstr("certificate has expired")));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { watch->take(); }), StartsWith(name_));
+  const auto arm_again = [&] { arm(*watch, {{"log", {}}}); };
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>(arm_again), HasSubstr("certificate has expired"));
   show("server");
   EXPECT_EQ(store->get("a"), "1");
   EXPECT_NO_THROW(arm(*watch, {{"log", {}}}));
@@ -256,9 +253,9 @@ TEST_F(RedisTls, ConnectsAgainAfterTheServerHasRestarted) {
   arm(*watch, {{"log", {}}});
   server.kill();
   ASSERT_TRUE(is_readable(*watch));
-  EXPECT_THAT([&] { watch->take(); },
-              fails(ErrorKind::Unavailable, StartsWith(server.tcp_url() + ": no answer: ")));
-  EXPECT_THAT([&] { store->get("a"); }, fails(ErrorKind::Unavailable, HasSubstr("Connection refused")));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
+              StartsWith(server.tcp_url() + ": no answer: "));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }), HasSubstr("Connection refused"));
   server.start();
   EXPECT_EQ(store->get("a"), std::nullopt);
   arm(*watch, {{"log", {}}});

@@ -136,15 +136,15 @@ TEST_F(RedisWatch, RefusesALogOfAnotherType) {
   server_.command("SET a 1");
   arm(*watch_, {{"a", {}}});
   ASSERT_TRUE(is_readable(*watch_));
-  EXPECT_THAT([&] { watch_->take(); }, fails(ErrorKind::Data));
+  EXPECT_EQ(failure_of([&] { watch_->take(); }), ErrorKind::Data);
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
   arm(*watch_, {{"a", {}}});
   server_.kill();
   ASSERT_TRUE(is_readable(*watch_));
-  EXPECT_THAT([&] { watch_->take(); }, fails(ErrorKind::Unavailable, HasSubstr(server_.tcp_url())));
-  EXPECT_THAT([&] { arm(*watch_, {{"a", {}}}); }, fails(ErrorKind::Unavailable));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { watch_->take(); }), HasSubstr(server_.tcp_url()));
+  EXPECT_EQ(failure_of([&] { arm(*watch_, {{"a", {}}}); }), ErrorKind::Unavailable);
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerHangs) {

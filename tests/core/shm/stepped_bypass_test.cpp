@@ -1,0 +1,42 @@
+// Stops the loader at each instruction of clearing a bypass. There an operator sets a new one.
+#include "core/publisher/shm/bypass.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/traced_process.hpp"
+
+namespace keysieve {
+namespace {
+
+using SteppedBypass = test::SharedMemory;
+
+// The loader clears an expired bypass. Right after that an operator sets a new one, which is switched off
+// again `gap` instructions later.
+TEST_F(SteppedBypass, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
+  publish("key");
+  const WritableControlFile control = writable_control();
+  const auto is_on = [&] { return is_bypassed(control.page().current); };
+  const auto clearing = [&] {
+    return [publisher = std::make_shared<Publisher>(this->publisher())] {
+      publisher->clear_expired_bypass(unix_now());
+    };
+  };
+  bool has_ended = false;
+  for (int gap = 0; !has_ended; ++gap) {
+    set_bypass(directory_.path(), kSet, 2);
+    int since_cleared = -1;
+    const bool stepped = test::step_through(clearing, [&] {
+      if (since_cleared >= 0 || !is_on()) ++since_cleared;
+      if (since_cleared == 0) set_bypass(directory_.path(), kSet, unix_now() + 3'600);
+      if (since_cleared == gap) clear_bypass(directory_.path(), kSet);
+    });
+    if (!stepped) GTEST_SKIP() << "may not trace a process";
+    ASSERT_GE(since_cleared, 0);
+    has_ended = since_cleared < gap;
+    if (has_ended) break;
+    EXPECT_EQ(bypasses_in_force(control.page(), control.page().current, unix_now()), 0U) << gap;
+    publisher().clear_expired_bypass(unix_now());
+    ASSERT_FALSE(is_on()) << gap;
+  }
+}
+
+}  // namespace
+}  // namespace keysieve
