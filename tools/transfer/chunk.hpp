@@ -1,6 +1,5 @@
 // A snapshot travels in chunks: a 16-byte header (magic, number, checksum) and at most 65,504 bytes of the
-// snapshot. Header and payload fill 65,520 bytes, which with LMDB's page header are 16 of its pages, and stay
-// far under every store's limit.
+// snapshot. Together they stay far under every store's limit.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +21,7 @@ using PushId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
+static_assert(16 + kChunkHeaderBytes + kChunkPayloadBytes == 16 * 4096, "16 pages of LMDB with its header");
 
 // Returns how many chunks a snapshot, or its counters, of that size need.
 std::uint64_t chunk_count_of(std::uint64_t bytes);

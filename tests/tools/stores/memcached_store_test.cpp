@@ -104,9 +104,13 @@ TEST(MemcachedStore, TakesNoErrorForAMissingRecord) {
         "VALUE another 0 4\r\n\n\n\n\n\r\nEND\r\n", ""}) {
     const CannedServer server("\r\n", reply);
     const auto store = open_store("memcached://" + server.address() + "?timeout=2m");
-    EXPECT_ANY_THROW(store->get("keysieve:seed")) << reply;
-    EXPECT_ANY_THROW(store->get_many(numbered("keysieve:", 3))) << reply;
-    EXPECT_ANY_THROW(store->compare_and_set({"keysieve:seed", "y"}, "x")) << reply;
+    EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable) << reply;
+    EXPECT_EQ(failure_of([&] { store->get_many(numbered("keysieve:", 3)); }), ErrorKind::Unavailable) << reply;
+    EXPECT_EQ(failure_of([&] {
+                store->compare_and_set({"keysieve:seed", "y"}, "x");
+              }),
+              ErrorKind::Unavailable)
+        << reply;
   }
 }
 

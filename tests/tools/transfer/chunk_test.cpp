@@ -17,11 +17,6 @@ TEST(Chunk, HasTheDocumentedBytes) {
   EXPECT_EQ(value.substr(16), "payload");
 }
 
-TEST(Chunk, FillsSixteenPagesOfLmdbWithItsPageHeader) {
-  constexpr std::size_t kLmdbPageHeaderBytes = 16;
-  EXPECT_EQ(kLmdbPageHeaderBytes + kChunkHeaderBytes + kChunkPayloadBytes, 16 * 4096);
-}
-
 TEST(Chunk, CountCoversTheLastStartedChunk) {
   EXPECT_EQ(chunk_count_of(1), 1U);
   EXPECT_EQ(chunk_count_of(kChunkPayloadBytes), 1U);
