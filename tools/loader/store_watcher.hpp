@@ -13,7 +13,8 @@ namespace keysieve {
 
 class StoreWatcher {
  public:
-  explicit StoreWatcher(OpenStore open) : open_(std::move(open)) {}
+  explicit StoreWatcher(OpenStore open, Milliseconds shortest_backoff = kShortestBackoff)
+      : open_(std::move(open)), backoff_(shortest_backoff, kLongestBackoff) {}
 
   // Waits for entries after the positions that were seen; call it after each take(). Makes a watch if there
   // is none and one is due, even without logs, so that a store that was away is found again. True for a new
@@ -41,7 +42,7 @@ class StoreWatcher {
   std::unique_ptr<StoreWatch> watch_;
   SteadyTime made_at_{};
   bool cannot_watch_ = false;  // the store has no way to tell
-  Backoff backoff_{kShortestBackoff, kLongestBackoff};
+  Backoff backoff_;
 };
 
 }  // namespace keysieve

@@ -75,7 +75,7 @@ TEST_F(TrustTest, RefusesFilesThatTheirGroupOrOthersMayWrite) {
 
 TEST_F(TrustTest, RefusesAFolderBehindASymbolicLink) {
   replace_by_link(folder());
-  expect_refused(folder(), "");
+  expect_refused(folder(), "Not a directory");
 }
 
 // From the last one that a reader opens to the first.
