@@ -351,51 +351,6 @@ TEST_F(Patterns, SaveTheirSetsBeforeTheyPullThem) {
   EXPECT_EQ(site_.live_generation("shop-1"), 1U);
 }
 
-// A timeout must not count as the time that a list takes: it would put off the next look for minutes.
-TEST_F(Patterns, LookAgainAtOnceAfterAStoreThatDidNotAnswer) {
-  site_.configure(kShops);
-  const LoaderConfig config = load_config(site_.config_path());
-  FoundSets found(config, config.stores.at(0), []() -> std::unique_ptr<Store> {
-    const SteadyTime begun = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(20)) continue;
-    throw Error(ErrorKind::Unavailable, "no answer");
-  });
-  found.look([] { return true; });
-  EXPECT_EQ(found.reports().at(0).reason, "no answer");
-  EXPECT_TRUE(found.is_due(std::chrono::steady_clock::now()));
-}
-
-// It was away at first. By then it takes long, and fails: it holds too many records.
-TEST_F(Patterns, LookLessOftenInAStoreThatTakesLongToRefuseAList) {
-  class Overfull : public StoreDecorator {
-   public:
-    explicit Overfull(std::unique_ptr<Store> inner) : StoreDecorator(*inner), own_(std::move(inner)) {}
-    std::vector<std::string> keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) override {
-      const SteadyTime begun = std::chrono::steady_clock::now();
-      while (std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(20)) continue;
-      throw Error(ErrorKind::Data, "too many records");
-    }
-
-   private:
-    std::unique_ptr<Store> own_;
-  };
-  push("shop-1");
-  site_.configure(kShops);
-  const LoaderConfig config = load_config(site_.config_path());
-  bool is_away = true;
-  FoundSets found(config, config.stores.at(0), [&]() -> std::unique_ptr<Store> {
-    if (is_away) throw Error(ErrorKind::Unavailable, "no answer");
-    return std::make_unique<Overfull>(open_store(site_.store_url()));
-  });
-  found.look([] { return true; });
-  is_away = false;
-  found.try_again_now();
-  const SteadyTime begun = std::chrono::steady_clock::now();
-  found.look([] { return true; });
-  EXPECT_EQ(found.reports().at(0).reason, "too many records");
-  EXPECT_FALSE(found.is_due(begun + std::chrono::milliseconds(400)));
-}
-
 // The failure is what the followed set met last; since then, it does not come to ask.
 TEST_F(Patterns, LookAgainInAStoreThatIsBackThoughNoneOfTheirSetsCanAskIt) {
   push("shop-1");
