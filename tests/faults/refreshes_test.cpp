@@ -42,12 +42,7 @@ Resources resources_of(pid_t pid) {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kWarm = 20;  // refreshes until everything has been used once
 constexpr int kKeys = 5'000;
-// Slack for the allocator, whatever the number of refreshes. AddressSanitizer keeps freed memory.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::int64_t kSlackBytes = 300 << 20;
-#else
-constexpr std::int64_t kSlackBytes = 1 << 20;
-#endif
+constexpr std::int64_t kSlackBytes = 1 << 20;  // for the allocator, whatever the number of refreshes
 
 struct RefreshCounts {
   std::atomic<bool> stop{false};
