@@ -12,9 +12,6 @@ using ::testing::Contains;
 
 using CommandLine = KeysieveProgram;
 
-const Words kVerbs{"plan",  "build",  "inspect", "verify",   "push", "pull",   "add", "update", "publish",
-                   "query", "status", "bypass",  "rollback", "list", "delete", "gc",  "seed",   "doctor"};
-
 Words lines_of(const std::string& text) {
   Words lines;
   std::istringstream stream(text);
@@ -55,11 +52,6 @@ TEST_F(CommandLine, PrintsItsVersion) {
   }
 }
 
-TEST_F(CommandLine, ListsEveryVerbInItsHelp) {
-  const std::string help = said({"--help"});
-  for (const std::string& verb : kVerbs) EXPECT_THAT(help, HasSubstr("\n  " + verb + " "));
-}
-
 TEST_F(CommandLine, ShowsHelpByTheWordHelpToo) {
   const std::string help = said({"--help"});
   EXPECT_EQ(said({"help"}), help);
@@ -88,7 +80,8 @@ TEST_F(CommandLine, ShowsItsHelpWhenNothingIsAsked) {
 }
 
 TEST_F(CommandLine, EndsTheHelpOfEveryVerbWithExamplesOfItsOwnOptions) {
-  for (const std::string& verb : kVerbs) {
+  ASSERT_THAT(verbs(), Contains("doctor")) << "the last one";
+  for (const std::string& verb : verbs()) {
     const std::string help = said({verb, "--help"});
     EXPECT_EQ(said({verb, "-h"}), help);
     const auto options = options_in(help);

@@ -67,6 +67,15 @@ std::string KeysieveProgram::said(Words arguments, const std::string& input) con
   return result.output;
 }
 
+Words KeysieveProgram::verbs() const {
+  const std::string help = said({"--help"});
+  Words verbs;
+  std::istringstream lines(help.substr(help.find("\nSubcommands:\n") + 1));
+  for (std::string line; std::getline(lines, line) && !line.empty();)
+    if (line.starts_with("  ")) verbs.push_back(words_of(line).front());
+  return verbs;
+}
+
 Json KeysieveProgram::json(Words arguments) const {
   arguments.insert(arguments.begin() + 1, "--json");
   const Json parsed = Json::parse(said(arguments), nullptr, false);

@@ -64,7 +64,9 @@ class KeysieveProgram : public ::testing::Test {
   [[nodiscard]] std::string said(Words arguments, const std::string& input = "") const;
   // The same, whatever it prints.
   void run(Words arguments) const { static_cast<void>(said(std::move(arguments))); }
-  // The same with --json, parsed.
+  // The verbs that its help lists.
+  [[nodiscard]] Words verbs() const;
+  // The same as said() with --json, parsed.
   [[nodiscard]] Json json(Words arguments) const;
 
   // Runs it, expects this exit status, nothing on standard output, and one line on standard error; returns
