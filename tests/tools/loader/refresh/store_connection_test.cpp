@@ -59,9 +59,9 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   redis.kill();
-  EXPECT_THROW(connection.use(kFirstTry, has_seed), Error);
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
   redis.start();
-  EXPECT_THROW(connection.use(kFirstTry, has_seed), Error);
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
   connection.try_again_now();
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
