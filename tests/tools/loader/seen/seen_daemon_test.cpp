@@ -7,6 +7,7 @@
 
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/seen/seen_reader.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/seen/keysieved_seen.hpp"
@@ -116,7 +117,10 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
   EXPECT_TRUE(says("short: is not configured any more and its windows are over; its memory is freed"))
       << log();
   EXPECT_FALSE(std::filesystem::exists(folder));
-  EXPECT_THROW(Segment::attach(newest.segment_key, newest.plan.segment_bytes(), ::geteuid(), "short"), Error);
+  EXPECT_EQ(failure_of([&] {
+              Segment::attach(newest.segment_key, newest.plan.segment_bytes(), ::geteuid(), "short");
+            }),
+            ErrorKind::MissingInput);
   reader.check_soon();
   reader.follow();
   EXPECT_FALSE(reader.is_ready());

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/worker/base/error.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -37,14 +37,17 @@ TEST(SeenLogEntries, AreReadAsTheyWereWritten) {
 }
 
 TEST(SeenLogEntries, AreRefusedIfAnyByteIsWrong) {
+  constexpr std::size_t kVersionAt = 7;
   const std::string value = encode(an_entry());
   for (std::size_t i = 0; i < value.size(); ++i) {
     std::string damaged = value;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
-    EXPECT_THROW(decode_seen_log_entry(damaged, "entry"), Error) << i;
-    EXPECT_THROW(decode_seen_log_entry(value.substr(0, i), "entry"), Error) << i;
+    EXPECT_EQ(failure_of([&] { decode_seen_log_entry(damaged, "entry"); }),
+              i == kVersionAt ? ErrorKind::Incompatible : ErrorKind::Data)
+        << i;
+    EXPECT_EQ(failure_of([&] { decode_seen_log_entry(value.substr(0, i), "entry"); }), ErrorKind::Data) << i;
   }
-  EXPECT_THROW(decode_seen_log_entry(value + '\0', "entry"), Error);
+  EXPECT_EQ(failure_of([&] { decode_seen_log_entry(value + '\0', "entry"); }), ErrorKind::Data);
 }
 
 TEST(SeenLogEntries, AreRefusedIfNoLoaderWritesSuch) {
