@@ -332,6 +332,11 @@ constexpr std::array<Signature, 3> kCompressed{{{"\x1F\x8B\x08", "gzip", "zcat"}
                                                 {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"},
                                                 {{"\xFD\x37\x7A\x58\x5A\x00", 6}, "xz", "xzcat"}}};
 
+// What Git has in place of a large file that it was not told to fetch.
+constexpr std::array<Signature, 2> kPointers{
+    {{"version https://git-lfs.github.com/spec/", "Git LFS", "git lfs pull"},
+     {"/annex/objects/", "git-annex", "git annex get"}}};
+
 // A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
 // only if the NUL of a first letter below U+0100 follows.
 bool is_utf16(std::string_view text, const KeyFileFormat& format) {
@@ -380,6 +385,11 @@ std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileF
   for (const Signature& signature : kCompressed) {
     if (!text.starts_with(signature.bytes)) continue;
     return "is compressed by " + std::string(signature.format) + ": decompress it first, with " +
+           std::string(signature.remedy);
+  }
+  for (const Signature& signature : kPointers) {
+    if (!text.starts_with(signature.bytes)) continue;
+    return "is a pointer of " + std::string(signature.format) + ": fetch the list itself first, with " +
            std::string(signature.remedy);
   }
   if (is_utf16(text, format)) return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";

@@ -108,6 +108,17 @@ TEST_F(KeyFile, RefusesCompressedData) {
   }
 }
 
+TEST_F(KeyFile, RefusesAPointerToAListThatGitHasNotFetched) {
+  for (const auto& [pointer, name] :
+       {std::pair{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"s, "Git LFS"},
+        std::pair{"/annex/objects/SHA256E-s12345--4d7a.txt\n"s, "git-annex"}}) {
+    for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated, KeyFileFormat{.has_columns = true}}) {
+      EXPECT_THAT(refusal_of(pointer, format), HasSubstr(directory_ / "keys.txt: is a pointer of " + name));
+    }
+    EXPECT_THAT(refusal_of("a\n" + pointer), IsEmpty());
+  }
+}
+
 TEST_F(KeyFile, RefusesUtf16) {
   for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
     for (const std::string& text : {"\xFF\xFE"s + "a\0\n\0"s, "\xFE\xFF"s + "\0a\0\n"s}) {
