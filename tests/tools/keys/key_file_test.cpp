@@ -112,7 +112,7 @@ TEST_F(KeyFile, RefusesAPointerToAListThatGitHasNotFetched) {
   for (const auto& [pointer, name] :
        {std::pair{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"s, "Git LFS"},
         std::pair{"/annex/objects/SHA256E-s12345--4d7a.txt\n"s, "git-annex"}}) {
-    for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated, KeyFileFormat{.has_columns = true}}) {
+    for (const KeyFileFormat& format : {KeyFileFormat{}, KeyFileFormat{.has_columns = true}}) {
       EXPECT_THAT(refusal_of(pointer, format), HasSubstr(directory_ / "keys.txt: is a pointer of " + name));
     }
     EXPECT_THAT(refusal_of("a\n" + pointer), IsEmpty());
