@@ -21,7 +21,7 @@ DOCKER = """#!/bin/sh
 case $1 in
 build) shift; exec podman build --network host --build-context packages={packages} "$@" ;;
 compose) file=$3; shift 3; exec docker-compose --project-name compose --file "$file" --file {override} "$@" ;;
-exec) exec podman "$@" ;; # docker-compose's own
+exec | run) exec podman "$@" ;; # exec: docker-compose's own
 esac
 exit 64
 """
