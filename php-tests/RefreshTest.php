@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\CoerciveCalls;
@@ -43,6 +44,35 @@ final class RefreshTest extends TestCase
             PHP);
         self::assertSame('refreshed', $script->output);
         self::assertSame('', $script->errors);
+    }
+
+    /** Published again in a container: device and inode stay the same, though the files are copies now. */
+    public function testASetInTheLowerLayerOfAnOverlayIsFollowed(): void
+    {
+        SharedMemory::putWithLayer('image', ['apple']);
+        [$folder, $upper] = [SharedMemory::folder('image'), SharedMemory::directory() . '/image.upper'];
+        array_map(mkdir(...), [$upper, "$upper.work"]);
+        $options = "lowerdir=$folder,upperdir=$upper,workdir=$upper.work";
+        exec(implode(' ', array_map(escapeshellarg(...), ['mount', '-t', 'overlay', 'overlay', '-o', $options, $folder])) . ' 2>&1', $said, $status);
+        if ($status !== 0) {
+            self::markTestSkipped('may not mount an overlayfs: ' . implode(' ', $said));
+        }
+        try {
+            $set = new Set('image');
+            self::assertFalse($set->mayContain('pear'));
+            SharedMemory::addLive('image', 'pear');
+            begin_request();
+            self::assertTrue($set->mayContain('pear'));
+            SharedMemory::publish(SharedMemory::build('image', ['plum']), ['--allow-hidden-adds']);
+            begin_request();
+            self::assertTrue($set->mayContain('plum'));
+            self::assertFalse($set->mayContain('apple'));
+            SharedMemory::bypass('image');
+            begin_request();
+            self::assertSame(Availability::Bypassed, $set->availability());
+        } finally {
+            exec('umount -l ' . escapeshellarg($folder));
+        }
     }
 
     #[Group('extension')]

@@ -1,8 +1,6 @@
 #include "core/builder/base/file_io.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -57,12 +55,6 @@ MappedRegion map_file(const std::string& path) {
   if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
   if (status.st_size == 0) return {};
   return map_region(file, MapAccess::ReadOnly, static_cast<std::size_t>(status.st_size), path);
-}
-
-bool is_in_memory(const FileDescriptor& file, const std::string& path) {
-  struct statfs file_system {};
-  if (::fstatfs(file.get(), &file_system) != 0) throw_read_error(path, errno);
-  return file_system.f_type == TMPFS_MAGIC;
 }
 
 }  // namespace keysieve

@@ -1,5 +1,4 @@
-// Reads and writes whole files and stretches of them, and says whether they need syncing. `path` is for
-// messages.
+// Reads and writes whole files and stretches of them. `path` is for messages.
 #pragma once
 
 #include <optional>
@@ -24,8 +23,5 @@ void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes 
 // Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInput,
 // Permission, and CannotCreate if it cannot be mapped.
 MappedRegion map_file(const std::string& path);
-
-// Whether the file is on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
-bool is_in_memory(const FileDescriptor& file, const std::string& path);
 
 }  // namespace keysieve

@@ -1,6 +1,8 @@
 #include "core/worker/base/file_descriptor.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +27,12 @@ struct stat stat_of(const FileDescriptor& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw_read_error(path, errno);
   return status;
+}
+
+bool is_in_memory(const FileDescriptor& file, const std::string& path) {
+  struct statfs file_system {};
+  if (::fstatfs(file.get(), &file_system) != 0) throw_read_error(path, errno);
+  return file_system.f_type == TMPFS_MAGIC;
 }
 
 }  // namespace keysieve

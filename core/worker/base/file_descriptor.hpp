@@ -42,4 +42,8 @@ inline FileIdentity identity_of(const struct stat& status) noexcept {
 // fstat; throws MissingInput naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
+// Whether the file is on a tmpfs: nothing needs syncing there, and a mapping shows what its path leads to.
+// Throws MissingInput naming the file.
+bool is_in_memory(const FileDescriptor& file, const std::string& path);
+
 }  // namespace keysieve

@@ -1,6 +1,11 @@
 #include "core/worker/base/mapped_region.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "core/worker/base/error.hpp"
@@ -19,18 +24,48 @@ struct OpenFile {
   }
 };
 
+using PageWords = std::array<std::uint64_t, kPageBytes / sizeof(std::uint64_t)>;
+
+// Others may be writing to it.
+PageWords first_page_of(const std::byte* mapping) noexcept {
+  using Word [[gnu::may_alias]] = std::uint64_t;
+  const auto* from = reinterpret_cast<const Word*>(mapping);
+  PageWords words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+  return words;
+}
+
 }  // namespace
 
 MappedRegion::MappedRegion() noexcept = default;
 MappedRegion::~MappedRegion() = default;
 
 MappedRegion::MappedRegion(MappedRegion&& other) noexcept
-    : region_(std::move(other.region_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : region_(std::move(other.region_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      path_(std::move(other.path_)) {}
 
 MappedRegion& MappedRegion::operator=(MappedRegion&& other) noexcept {
   region_ = std::move(other.region_);
   bytes_ = std::exchange(other.bytes_, {});
+  path_ = std::move(other.path_);
   return *this;
+}
+
+// A word that changes meanwhile is what it was before or what it is afterwards.
+bool MappedRegion::shows_its_path() const {
+  if (path_.empty()) return true;
+  const FileDescriptor file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open() && (errno == ENOENT || errno == ENOTDIR)) return true;
+  if (!file.is_open()) throw_read_error(path_, errno);
+  const PageWords before = first_page_of(address());
+  PageWords read;
+  if (::pread(file.get(), read.data(), sizeof read, 0) != static_cast<ssize_t>(sizeof read)) return false;
+  const PageWords after = first_page_of(address());
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (read[i] != before[i] && read[i] != after[i]) return false;
+  }
+  return true;
 }
 
 bool MappedRegion::flush() noexcept {
@@ -46,6 +81,7 @@ MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_
     MappedRegion mapped;
     mapped.region_ = std::make_unique<ipc::mapped_region>(OpenFile{file.get()}, mode, 0, bytes);
     mapped.bytes_ = {static_cast<std::byte*>(mapped.region_->get_address()), mapped.region_->get_size()};
+    if (access == MapAccess::ReadOnly && !is_in_memory(file, path)) mapped.path_ = path;
     return mapped;
   } catch (const ipc::interprocess_exception& failure) {
     throw_write_error(path + ": cannot map", failure.get_native_error());

@@ -31,6 +31,14 @@ class MappedRegion {
   [[nodiscard]] std::byte* address() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
+  // Whether the path by which the file was opened leads to the bytes that are mapped, as far as the first
+  // page shows. Ask when device and inode are the same. They are so on overlayfs, too, after a file of a
+  // lower layer was opened for writing: from then on the path leads to a copy in the upper layer, and a
+  // mapping for reading stays with the file in the lower one. True without a look where that cannot be: on a
+  // tmpfs, and if the file is mapped for writing; also if the path leads nowhere. Throws Permission,
+  // MissingInput if it cannot find out.
+  [[nodiscard]] bool shows_its_path() const;
+
   // Waits until everything stored in it is on the disk; false when that fails.
   bool flush() noexcept;
 
@@ -40,9 +48,10 @@ class MappedRegion {
 
   std::unique_ptr<boost::interprocess::mapped_region> region_;
   MutableBytes bytes_;
+  std::string path_;  // empty: the mapping cannot part from it
 };
 
-// Maps the first `bytes` bytes, which must exist; `path` is for the message. Throws CannotCreate.
+// Maps the first `bytes` bytes, which must exist. `path` is what the file was opened by. Throws CannotCreate.
 MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
                         const std::string& path);
 

@@ -51,7 +51,12 @@ void SeenPageFile::check(const std::string& path) const {
 
 bool SeenPageFile::is_at(const std::string& path) const noexcept {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && identity_of(status) == identity_;
+  if (::stat(path.c_str(), &status) != 0 || identity_of(status) != identity_) return false;
+  try {
+    return region_.shows_its_path();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace keysieve

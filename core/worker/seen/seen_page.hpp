@@ -184,7 +184,8 @@ class SeenPageFile {
   }
   // The user who must have created the segments.
   [[nodiscard]] uid_t owner() const noexcept { return owner_; }
-  // Whether the path leads to this very file. False too if that cannot be found out.
+  // Whether its path leads to this very file, by device and inode and MappedRegion::shows_its_path(). False
+  // too if that cannot be found out.
   [[nodiscard]] bool is_at(const std::string& path) const noexcept;
 
  protected:

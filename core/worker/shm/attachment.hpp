@@ -60,6 +60,9 @@ class Attachment {
   // the kernel then locks the file's mappings in all processes.
   bool let_go_of_some(std::size_t bytes) noexcept;
 
+  // False: keys are added to another live file than the one that is mapped. As MappedRegion's.
+  [[nodiscard]] bool shows_its_path() const { return live_.shows_its_path(); }
+
   [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
 
  private:

@@ -33,7 +33,8 @@ ControlFile::ControlFile(const SetFolder& folder, const FileDescriptor& file, Ma
 ControlFile::Found ControlFile::found_at(const std::string& path) const {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    return identity_of(status) == identity_ ? Found::This : Found::Another;
+    const bool is_this = identity_of(status) == identity_ && region_.shows_its_path();
+    return is_this ? Found::This : Found::Another;
   }
   if (errno == ENOENT || errno == ENOTDIR) return Found::None;
   throw_read_error(path, errno);

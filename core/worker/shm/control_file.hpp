@@ -127,8 +127,8 @@ class ControlFile {
     return *reinterpret_cast<const ControlPage*>(region_.address());
   }
 
-  // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
-  // Throws Permission, MissingInput if it cannot find out.
+  // What its path leads to, by device and inode and MappedRegion::shows_its_path(): this file, none, or
+  // another one, as after a rename or a mount. Throws Permission, MissingInput if it cannot find out.
   enum class Found : std::uint8_t { This, None, Another };
   [[nodiscard]] Found found_at(const std::string& path) const;
 

@@ -64,6 +64,7 @@ class LiveFile {
   [[nodiscard]] const LivePage& page() const noexcept {
     return *reinterpret_cast<const LivePage*>(region_.address());
   }
+  [[nodiscard]] bool shows_its_path() const { return region_.shows_its_path(); }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] LiveLayer layer() const noexcept {
     return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes(), geometry_, &page().live_keys);

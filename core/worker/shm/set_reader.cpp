@@ -88,6 +88,7 @@ void SetReader::follow_control(SteadyTime now) {
   for (int tries = 1;; ++tries) {
     try {
       if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) open_control();
+      follow_layer();
       retry_at_ = {};
       control_trouble_.reset();
       return;
@@ -113,6 +114,14 @@ void SetReader::open_control() {
   // A copy of the folder has the same numbers but other files.
   const bool is_copy = attachment_ && control_->page().instance == attachment_->id().instance;
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
+}
+
+// The publication is attached again if keys are added where it does not see them.
+void SetReader::follow_layer() {
+  const bool is_here = attachment_ && attachment_->id().instance == control_->page().instance;
+  if (!is_here || attachment_->shows_its_path()) return;
+  retired_.reserve(retired_.size() + 1);
+  retired_.push_back(std::move(attachment_));
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now, int tries) {

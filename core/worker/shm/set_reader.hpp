@@ -117,6 +117,7 @@ class SetReader {
   [[nodiscard]] const Trouble* worst_trouble() const noexcept;
   void follow_control(SteadyTime now);
   void open_control();
+  void follow_layer();
   void follow_current(std::uint64_t word, SteadyTime now, int tries = 1);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
   void attach(std::uint64_t word, SteadyTime now, int tries);
