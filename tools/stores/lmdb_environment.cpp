@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
@@ -34,6 +35,13 @@ constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
   }
 }
 
+[[noreturn]] void throw_restored(const std::string& store_name) {
+  throw Error(ErrorKind::Unavailable,
+              store_name + ": " + kDatabaseFile +
+                  " was replaced or copied over while it was in use: stop keysieved and all that write to the"
+                  " store, then restore it");
+}
+
 MDB_val value_of(std::string_view text) {
   return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
 }
@@ -56,6 +64,12 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
   int code = open(folder, map_bytes, 0);
   if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
+  path_ = folder + "/" + kDatabaseFile;
+  int file = -1;
+  struct stat status {};
+  mdb_env_get_fd(environment_.get(), &file);
+  if (::fstat(file, &status) != 0) throw_store_error(store_name + ": cannot open", errno);
+  identity_ = identity_of(status);
   claim_process_id(store_name);
   int dead_readers = 0;  // their slots would keep old pages from being used again
   mdb_reader_check(environment_.get(), &dead_readers);
@@ -75,6 +89,19 @@ void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
   }
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
   mdb_txn_abort(reader);
+}
+
+void LmdbEnvironment::check_file(const std::string& store_name) const {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) throw_store_error(store_name + ": " + kDatabaseFile, errno);
+  if (identity_of(status) != identity_ || status.st_size < seen_bytes_) throw_restored(store_name);
+  seen_bytes_ = status.st_size;
+}
+
+std::size_t LmdbEnvironment::last_transaction() const noexcept {
+  MDB_envinfo info{};
+  mdb_env_info(environment_.get(), &info);
+  return info.me_last_txnid;
 }
 
 int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, unsigned flags) {
@@ -109,11 +136,26 @@ std::shared_ptr<LmdbEnvironment> LmdbEnvironment::shared(const std::string& fold
 LmdbTransaction::LmdbTransaction(const LmdbEnvironment& environment, unsigned flags,
                                  const std::string& store_name)
     : environment_(environment), store_name_(store_name) {
+  environment.check_file(store_name);
+  const std::size_t last_before = environment.last_transaction();
   check(mdb_txn_begin(environment.get(), nullptr, flags, &transaction_));
-  if (const int code = mdb_dbi_open(transaction_, nullptr, 0, &records_); code != MDB_SUCCESS) {
+  try {
+    check_number(flags, last_before);
+    check(mdb_dbi_open(transaction_, nullptr, 0, &records_));
+  } catch (const Error&) {
     mdb_txn_abort(transaction_);
-    throw_lmdb_error(store_name_, code);
+    throw;
   }
+}
+
+// LMDB takes the number from the lock file. A commit stores it in the database first and there afterwards, so
+// for a reader either may be one ahead. A writer keeps others from committing.
+void LmdbTransaction::check_number(unsigned flags, std::size_t last_before) const {
+  const std::size_t number = mdb_txn_id(transaction_);
+  const std::size_t last = environment_.last_transaction();
+  const bool is_known =
+      flags == MDB_RDONLY ? last_before <= number + 1 && number <= last : number == last + 1;
+  if (!is_known) throw_restored(store_name_);
 }
 
 LmdbTransaction::~LmdbTransaction() {

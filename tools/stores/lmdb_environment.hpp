@@ -4,13 +4,18 @@
 
 #include <lmdb.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/worker/base/file_descriptor.hpp"
+
 namespace keysieve {
+
+inline constexpr const char* kDatabaseFile = "data.mdb";
 
 // LMDB forbids opening one file twice in a process (closing either drops the locks of both), so the stores
 // of a process share it. Any thread.
@@ -22,6 +27,12 @@ class LmdbEnvironment {
 
   [[nodiscard]] MDB_env* get() const noexcept { return environment_.get(); }
 
+  // Throws Unavailable if another file has taken the place of the database, or if it has become shorter,
+  // which LMDB never does: a page that is gone would be SIGBUS.
+  void check_file(const std::string& store_name) const;
+  // The number of the last transaction, as the database has it.
+  [[nodiscard]] std::size_t last_transaction() const noexcept;
+
  private:
   LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name);
   int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags);
@@ -31,9 +42,17 @@ class LmdbEnvironment {
     void operator()(MDB_env* environment) const noexcept { mdb_env_close(environment); }
   };
   std::unique_ptr<MDB_env, Close> environment_;
+  std::string path_;  // of the database
+  FileIdentity identity_;
+  mutable std::atomic<off_t> seen_bytes_{0};
 };
 
 // Aborted unless committed. The environment and the name must outlive it.
+//
+// A database that was copied or moved back while a process has the environment open (a restore) is not the
+// one that the lock file knows. LMDB goes by the lock file, takes the older of the two states that the
+// database has, and writes over the newer one. So nothing is read or written then: Unavailable, until all
+// processes have closed the environment.
 class LmdbTransaction {
  public:
   // MDB_RDONLY or 0.
@@ -52,6 +71,7 @@ class LmdbTransaction {
  private:
   friend class LmdbCursor;
   void check(int code) const;
+  void check_number(unsigned flags, std::size_t last_before) const;
 
   const LmdbEnvironment& environment_;
   const std::string& store_name_;

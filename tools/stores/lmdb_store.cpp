@@ -20,15 +20,17 @@ namespace {
 // Address space, not disk: the file grows as it is filled. LMDB cannot grow it while it is used.
 constexpr std::string_view kDefaultMapSize = "64GiB";
 constexpr std::uint64_t kMinMapBytes = std::uint64_t{1} << 20;
-constexpr const char* kDatabaseFile = "data.mdb";
 // Above every key of a log, below every record's.
 constexpr std::string_view kFirstRecordKey = "\x01";
 
-// LMDB makes the database in a folder that has none.
+// LMDB makes the database in a folder that has none, and in an empty file.
 void check_database(const std::string& folder, const std::string& store_name) {
   struct stat status {};
   if (::stat((folder + "/" + kDatabaseFile).c_str(), &status) != 0) {
     throw_store_error(store_name + ": cannot open a store", errno);
+  }
+  if (status.st_size == 0) {
+    throw Error(ErrorKind::Unavailable, store_name + ": cannot open a store: " + kDatabaseFile + " is empty");
   }
 }
 

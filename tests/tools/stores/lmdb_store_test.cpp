@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -39,6 +40,14 @@ TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByAReader) {
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
             "lmdb:" + folder_ + ": cannot open a store: No such file or directory");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(LmdbStore, IsNotMadeAnewByAReaderWhenItsFileIsEmpty) {
+  put(*open(), "a", "1");
+  std::filesystem::resize_file(folder_ + "/data.mdb", 0);
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
+            "lmdb:" + folder_ + ": cannot open a store: data.mdb is empty");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/data.mdb"));
 }
 
 TEST_F(LmdbStore, RefusesAFileThatIsNotLmdb) {
@@ -88,6 +97,110 @@ TEST_F(LmdbStore, KeepsRecordsWhenTheWriterIsKilled) {
   EXPECT_GE(std::stoi(store->get("a").value_or("-1")), std::stoi(*seen));
   put(*store, "a", "after");
   EXPECT_EQ(store->get("a"), "after");
+}
+
+// A process that waits until it is told to work. It was forked before the test opened a store, which must not
+// be used in a fork.
+class WaitingProcess {
+ public:
+  template <typename Work>
+  explicit WaitingProcess(Work work) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+    go_ = FileDescriptor(ends[1]);
+    const FileDescriptor told(ends[0]);
+    child_ = start_process([&] {
+      char byte = 0;
+      return ::read(told.get(), &byte, 1) == 1 ? work() : kUnexpected;
+    });
+  }
+  [[nodiscard]] int status_of_its_work() const {
+    return ::write(go_.get(), "x", 1) == 1 ? wait_for(child_) : kUnexpected;
+  }
+
+ private:
+  FileDescriptor go_;
+  pid_t child_ = -1;
+};
+
+// As a restore does, in place or by a rename.
+enum class Restore { Copied, Moved };
+
+class RestoredLmdbStore : public LmdbStore, public ::testing::WithParamInterface<Restore> {
+ protected:
+  [[nodiscard]] std::string database() const { return folder_ + "/data.mdb"; }
+  void back_up() const { std::filesystem::copy_file(database(), backup_); }
+  void restore() const {
+    if (GetParam() == Restore::Copied) {
+      std::filesystem::copy_file(backup_, database(), std::filesystem::copy_options::overwrite_existing);
+    } else {
+      std::filesystem::rename(backup_, database());
+    }
+  }
+  // 0: another process has put it.
+  int put_by_others() {
+    put(*open(), "b", "of others");
+    return 0;
+  }
+
+  std::string backup_ = directory_ / "backup";
+};
+
+INSTANTIATE_TEST_SUITE_P(Lmdb, RestoredLmdbStore, ::testing::Values(Restore::Copied, Restore::Moved),
+                         [](const auto& tested) {
+                           return tested.param == Restore::Copied ? "Copied" : "Moved";
+                         });
+
+TEST_P(RestoredLmdbStore, IsNotUsedUntilAllHaveClosedIt) {
+  for (const int commits : {1, 2, 3}) {  // the older state is at one place or the other
+    const WaitingProcess others([this] { return put_by_others(); });
+    auto store = open();
+    put(*store, "a", "kept");
+    for (int i = 0; i < commits; ++i) put(*store, "b", std::to_string(i));
+    std::filesystem::remove(backup_);
+    back_up();
+    for (int i = 0; i <= commits; ++i) put(*store, "c", std::string(50'000, 'x'));
+    restore();
+    EXPECT_EQ(others.status_of_its_work(), exit_status_of(ErrorKind::Unavailable));
+    EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }), HasSubstr("stop keysieved"));
+    EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { put(*store, "d", "1"); }), HasSubstr("data.mdb"));
+    store.reset();
+    EXPECT_EQ(run_in_process([this] { return put_by_others(); }), 0);
+    store = open();
+    EXPECT_EQ(store->get("a"), "kept");
+    EXPECT_EQ(store->get("b"), "of others");
+    EXPECT_EQ(store->get("c"), std::nullopt);
+    store->remove_many(std::vector<std::string>{"a", "b"});
+  }
+}
+
+// As long as the loader has not looked, too.
+TEST_P(RestoredLmdbStore, IsNotUsedThoughItIsNewerThanTheOneInUse) {
+  put(*open(), "a", "old");
+  std::filesystem::copy_file(database(), directory_ / "old");
+  for (int i = 0; i < 5; ++i) put(*open(), "a", "kept");
+  back_up();
+  std::filesystem::remove(folder_ + "/lock.mdb");
+  std::filesystem::rename(directory_ / "old", database());
+  const WaitingProcess others([this] { return put_by_others(); });
+  auto store = open();
+  EXPECT_EQ(store->get("a"), "old");
+  restore();
+  EXPECT_EQ(others.status_of_its_work(), exit_status_of(ErrorKind::Unavailable));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }), HasSubstr("stop keysieved"));
+  store.reset();
+  EXPECT_EQ(run_in_process([this] { return put_by_others(); }), 0);
+  EXPECT_EQ(open()->get("a"), "kept");
+}
+
+TEST_F(LmdbStore, SurvivesThatItsFileIsCutShort) {
+  EXPECT_EQ(run_in_process([&] {  // no SIGBUS
+              const auto store = open();
+              put(*store, "a", std::string(50'000, 'x'));
+              std::filesystem::resize_file(folder_ + "/data.mdb", 0);
+              return failure_of([&] { store->get("a"); }) == ErrorKind::Unavailable ? 0 : 1;
+            }),
+            0);
 }
 
 // The loader may be a user that can read the file but not write it. As root, the case becomes such a user.
