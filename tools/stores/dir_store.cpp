@@ -27,7 +27,6 @@
 namespace keysieve {
 namespace {
 
-constexpr mode_t kFileMode = 0660;  // less the umask
 constexpr std::chrono::milliseconds kLockPollInterval{2};
 // From this many records on, the whole file system is synced once instead of each file. Measured on ext4,
 // on a disk that flushes in 4 ms: 64 records take 10 ms instead of 300 ms. Linux reports errors since 5.8.
@@ -55,8 +54,9 @@ class TemporaryFile {
   TemporaryFile(const std::string& folder, const std::string& store_name)
       : path_(folder + "/" + std::string(kTemporaryPrefix) + std::to_string(random_value<std::uint64_t>())),
         store_name_(store_name),
-        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode)) {
+        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNewFileMode)) {
     if (!file_.is_open()) throw_store_error(store_name_ + ": cannot create a file", errno);
+    share_as_folder(file_, folder);
   }
   TemporaryFile(TemporaryFile&& other) noexcept
       : path_(std::exchange(other.path_, "")),
@@ -288,8 +288,9 @@ class DirStore final : public Store {
   // writing.
   FileDescriptor take_lock() const {
     const std::string path = folder_ + "/" + std::string(kLockFile);
-    FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+    FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kNewFileMode));
     if (!lock.is_open()) throw_store_error(name() + ": cannot open the lock", errno);
+    share_as_folder(lock, folder_);
     const auto deadline = std::chrono::steady_clock::now() + timeout_;
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;

@@ -143,14 +143,23 @@ void LogFile::trim(const LogPosition& up_to) {
 // Forgets everything and returns false when there is no file.
 bool LogFile::open(int flags) {
   if (is_copy_) return true;
-  FileDescriptor opened = open_store_file(path_, flags, file_mode_);
+  FileDescriptor opened = open_store_file(path_, flags, new_file_mode());
   const bool may_be_missing = (flags & O_CREAT) == 0;
   if (!opened.is_open() && !(errno == ENOENT && may_be_missing)) {
     throw_store_error(path_ + ": cannot open", errno);
   }
+  if ((flags & O_CREAT) != 0) share(opened);
   if (!opened.is_open() || !is_known_in(opened)) forget();
   file_ = std::move(opened);
   return file_.is_open();
+}
+
+mode_t LogFile::new_file_mode() const noexcept {
+  return access_ == Access::OfFolder ? kNewFileMode : S_IRUSR | S_IWUSR;
+}
+
+void LogFile::share(const FileDescriptor& file) const {
+  if (access_ == Access::OfFolder) share_as_folder(file, folder_of(path_));
 }
 
 // Whether it is the same file, and what was read of it is still there.
@@ -213,8 +222,10 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
   const std::string fresh = path_ + "~";
-  FileDescriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, file_mode_));
+  FileDescriptor file(
+      ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, new_file_mode()));
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
+  share(file);
   try {
     write_above(up_to, file, fresh);
     sync_file(file, fresh);

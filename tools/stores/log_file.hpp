@@ -36,10 +36,13 @@ namespace keysieve {
 // CannotCreate. All errors name the file.
 class LogFile {
  public:
-  explicit LogFile(std::string path, mode_t mode = kSharedMode) : path_(std::move(path)), file_mode_(mode) {}
+  enum class Access : std::uint8_t { OfFolder, OwnerAlone };
+  // `access`: who may read and write a new file; OfFolder: as share_as_folder() says.
+  explicit LogFile(std::string path, Access access = Access::OfFolder)
+      : path_(std::move(path)), access_(access) {}
   // To read a copy of such a file, which does not change any more. `name` is for messages.
   LogFile(FileDescriptor copy, std::string name)
-      : path_(std::move(name)), file_mode_(0), file_(std::move(copy)), is_copy_(true) {}
+      : path_(std::move(name)), file_(std::move(copy)), is_copy_(true) {}
 
   // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
   // exception a first part may be there.
@@ -59,8 +62,6 @@ class LogFile {
   bool is_whole();
 
  private:
-  static constexpr mode_t kSharedMode = 0660;  // less the umask
-
   struct Known {  // all before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
@@ -68,6 +69,8 @@ class LogFile {
   };
 
   bool open(int flags);
+  [[nodiscard]] mode_t new_file_mode() const noexcept;
+  void share(const FileDescriptor& file) const;
   [[nodiscard]] bool is_known_in(const FileDescriptor& opened) const;
   void forget() noexcept;
   void keep();
@@ -81,7 +84,7 @@ class LogFile {
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
 
   std::string path_;
-  mode_t file_mode_;     // of a new file
+  Access access_ = Access::OfFolder;
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
   bool is_copy_ = false;
   Known read_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -17,6 +19,22 @@ inline FileDescriptor open_store_file(const std::string& path, int flags, mode_t
   FileDescriptor file(::open(path.c_str(), flags | O_NONBLOCK, mode));
   if (!file.is_open() && errno == EWOULDBLOCK) file = FileDescriptor(::open(path.c_str(), flags, mode));
   return file;
+}
+
+inline constexpr mode_t kNewFileMode = 0660;  // less the umask
+
+// Gives a file of the store that this user has made, now or earlier, the folder's group, and the group the
+// rights that it has in the folder. So the umask does not decide whether a web server can read it. Does
+// nothing if this user is no member of the group, or the file system has no modes.
+inline void share_as_folder(const FileDescriptor& file, const std::string& folder) {
+  struct stat made {};
+  struct stat around {};
+  if (::fstat(file.get(), &made) != 0 || ::stat(folder.c_str(), &around) != 0) return;
+  if (made.st_uid != ::geteuid()) return;
+  if (made.st_gid != around.st_gid && ::fchown(file.get(), static_cast<uid_t>(-1), around.st_gid) != 0)
+    return;
+  const mode_t mode = (S_IRUSR | S_IWUSR) | (around.st_mode & (S_IRGRP | S_IWGRP));
+  if ((made.st_mode & 07777) != mode) static_cast<void>(::fchmod(file.get(), mode));
 }
 
 }  // namespace keysieve

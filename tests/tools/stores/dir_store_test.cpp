@@ -50,6 +50,56 @@ TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyOne) {
   EXPECT_EQ(store->get("a"), std::nullopt);
 }
 
+// A web server reads it by its group.
+TEST_F(DirStore, GivesTheFoldersGroupWhatTheFolderGivesItWhateverTheUmask) {
+  if (!is_root()) GTEST_SKIP() << "only root can give a folder to another group";
+  for (const auto& [of_folder, of_files] : {std::pair(02750U, 0640U), {0770U, 0660U}, {0700U, 0600U}}) {
+    for (const mode_t mask : {077U, 022U, 0U}) {
+      fs::remove_all(folder_);
+      fs::create_directory(folder_);
+      ASSERT_EQ(::chown(folder_.c_str(), kOtherUser, kWorkerGroup), 0);
+      ASSERT_EQ(::chmod(folder_.c_str(), of_folder), 0);
+      const mode_t before = ::umask(mask);
+      const auto store = open();
+      put(*store, "a", "1");
+      store->put_many(records_of(numbered("many", 10), "1"));
+      append(*store, {"b", "c"});
+      store->trim(kLog, store->read_after(kLog, {}, 1).at(0).position);
+      append(*store, {"d"});
+      store->remove_many(std::vector<std::string>{"a"});
+      ::umask(before);
+      std::size_t files = 0;
+      for (const auto& file : fs::directory_iterator(folder_)) {
+        struct stat status {};
+        ASSERT_EQ(::stat(file.path().c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode & 07777, of_files)
+            << file << " in a folder of mode " << std::oct << of_folder;
+        EXPECT_EQ(status.st_gid, kWorkerGroup) << file;
+        ++files;
+      }
+      EXPECT_EQ(files, 10U + 3U) << "records, log, lock, changes";
+    }
+  }
+}
+
+// Its group is no business of a user who is not in it.
+TEST_F(DirStore, LeavesTheUmaskInForceForAUserOutsideOfTheGroup) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  fs::create_directory(folder_);
+  fs::permissions(directory_.path(), fs::perms(0755));
+  ASSERT_EQ(::chown(folder_.c_str(), kOtherUser, kWorkerGroup), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0770), 0);
+  EXPECT_EQ(run_as(kOtherUser, kOtherUser,
+                   [this] {
+                     ::umask(077);
+                     put(*open(), "a", "1");
+                     struct stat status {};
+                     return ::stat((folder_ + "/a").c_str(), &status) == 0 && (status.st_mode & 077) == 0 ? 0
+                                                                                                          : 1;
+                   }),
+            0);
+}
+
 TEST_F(DirStore, FollowsNoSymbolicLink) {
   const auto store = open();
   std::ofstream(directory_ / "elsewhere") << "foreign";

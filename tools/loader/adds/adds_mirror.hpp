@@ -16,7 +16,7 @@ namespace keysieve {
 // One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
 class AddsMirror {
  public:
-  explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, kFileMode) {}
+  explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, LogFile::Access::OwnerAlone) {}
 
   // Reads the file into what is in memory already, and makes it durable; if that fails, save() tries again. A
   // missing file is empty. Throws as a LogFile does, and keeps what could be read.
@@ -45,8 +45,6 @@ class AddsMirror {
   }
 
  private:
-  static constexpr mode_t kFileMode = 0640;  // less the umask: nobody else may write what is trusted later
-
   struct Entry {
     LogPosition position;
     std::uint64_t key_offset;
