@@ -37,7 +37,8 @@ class Secrets : public KeysieveProgram {
             {"file", "redis://" + address + "?password_file=" + write("password", password + "\n"), ""},
             {"environment", "redis://" + address, password}};
   }
-  [[nodiscard]] std::vector<Words> verbs(const std::string& url) const {
+  // Of every verb whose help names a URL of a store, or a configuration with some.
+  [[nodiscard]] std::vector<Words> calls(const std::string& url) const {
     return {{"push", path("tags.ks"), url},
             {"pull", url, "tags", "-o", path("pulled.ks")},
             {"add", "tags", "new", url},
@@ -48,12 +49,17 @@ class Secrets : public KeysieveProgram {
             {"rollback", "tags", "--list", url},
             {"rollback", "tags", "--yes", url},
             {"seed", "--new", url},
-            {"gc", url}};
+            {"gc", url},
+            {"list", url},
+            {"doctor", "--config",
+             write("doctor.toml", "directory = \"" + shared_memory() + "\"\n[store.main]\nurl = \"" + url +
+                                      "\"\n[[set]]\nname = \"tags\"\nstore = \"main\"\n")},
+            {"delete", "shop", "--yes", url}};
   }
-  // Runs every verb; returns how many have succeeded.
+  // Makes every call; returns how many have succeeded.
   int run_all(const Way& way, int& runs) const {
     int successes = 0;
-    for (Words verb : verbs(way.url)) {
+    for (Words verb : calls(way.url)) {
       for (const bool as_json : {false, true}) {
         if (as_json) verb.emplace_back("--json");
         ProgramCall call = call_of(verb);
@@ -78,8 +84,13 @@ TEST_F(Secrets, AreNeverPrintedByKeysieve) {
   RedisServer server({"--requirepass", kSecret});
   const std::string address = server.address();
   build("tags", numbered_lines(100));
+  for (const std::string& verb : verbs()) {
+    const std::string help = said({verb, "--help"});
+    if (help.find("URL") == std::string::npos && help.find("--config") == std::string::npos) continue;
+    EXPECT_THAT(calls(""), Contains(Contains(verb)));
+  }
   int runs = 0;
-  for (const Way& way : ways(address, kSecret)) EXPECT_GE(run_all(way, runs), 16) << way.name;
+  for (const Way& way : ways(address, kSecret)) EXPECT_GE(run_all(way, runs), 20) << way.name;
   for (const Way& way : ways(address, std::string("not-") + kSecret)) EXPECT_EQ(run_all(way, runs), 0);
   server.kill();
   for (const Way& way : ways(address, kSecret)) EXPECT_EQ(run_all(way, runs), 0) << way.name;
