@@ -37,7 +37,7 @@ class Secrets : public KeysieveProgram {
             {"file", "redis://" + address + "?password_file=" + write("password", password + "\n"), ""},
             {"environment", "redis://" + address, password}};
   }
-  // Of every verb whose help names a URL of a store, or a configuration with some.
+  // At least one call of every verb whose help names a URL of a store, or a configuration with some.
   [[nodiscard]] std::vector<Words> calls(const std::string& url) const {
     return {{"push", path("tags.ks"), url},
             {"pull", url, "tags", "-o", path("pulled.ks")},

@@ -96,8 +96,7 @@ TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
 TEST_F(SeenPageTest, IsRefusedWhenAnyByteOfItsHeaderIsDamaged) {
   for (std::size_t offset = 0; offset < offsetof(SeenPage, header_checksum) + 8; ++offset) {
     change_byte(offset);
-    EXPECT_THAT(test::failure_of([&] { open(); }),
-                Optional(AnyOf(ErrorKind::Data, ErrorKind::Incompatible)))
+    EXPECT_THAT(test::failure_of([&] { open(); }), Optional(AnyOf(ErrorKind::Data, ErrorKind::Incompatible)))
         << offset;
     SeenReader reader = this->reader();
     EXPECT_FALSE(reader.follow()) << offset;

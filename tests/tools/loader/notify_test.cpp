@@ -1,11 +1,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <list>
-#include <thread>
 
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/file_descriptor.hpp"
@@ -112,7 +109,7 @@ TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
 
 TEST_F(KeysievedNotify, AsksForMoreTimeInTheFirstRoundAlone) {
   site_.push("tags", kKeys);
-  site_.configure(tags_set, site_.store_url(), "1s");  // it would ask once in a second
+  site_.configure(tags_set, site_.store_url(), "1s");  // it would ask each second
   const Publisher other({.directory = site_.directory()}, "tags");
   start();
   ASSERT_TRUE(is_told("EXTEND_TIMEOUT_USEC=120000000\n")) << told_;
@@ -178,14 +175,17 @@ TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
   const SilentStore silent(path);
   std::string stores;
   for (int i = 0; i < kStores; ++i) {
-    stores += "[store.number" + std::to_string(i) + "]\nurl = \"redis+unix://:secret@" + path +
-              "?timeout=50ms\"\n";
+    stores +=
+        "[store.number" + std::to_string(i) + "]\nurl = \"redis+unix://:secret@" + path + "?timeout=50ms\"\n";
   }
   site_.configure(tags_set + stores, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});  // a sign is due every 20 ms
-  ASSERT_TRUE(eventually([&] { return keysieved_->lines_with("cannot be watched for") >= kStores; })) << log();
+  ASSERT_TRUE(eventually([&] { return keysieved_->lines_with("cannot be watched for") >= kStores; }))
+      << log();
   read_all();
-  EXPECT_GE(std::ranges::count(told_, 'W'), kStores - 1) << told_;
+  int signs = 0;
+  for (std::size_t at = 0; (at = told_.find("WATCHDOG=1", at)) != std::string::npos; ++at) ++signs;
+  EXPECT_GE(signs, kStores - 1) << told_;
 }
 
 TEST_F(KeysievedNotify, TellsOfAReload) {

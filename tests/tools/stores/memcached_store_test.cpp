@@ -105,7 +105,8 @@ TEST(MemcachedStore, TakesNoErrorForAMissingRecord) {
     const CannedServer server("\r\n", reply);
     const auto store = open_store("memcached://" + server.address() + "?timeout=2m");
     EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable) << reply;
-    EXPECT_EQ(failure_of([&] { store->get_many(numbered("keysieve:", 3)); }), ErrorKind::Unavailable) << reply;
+    EXPECT_EQ(failure_of([&] { store->get_many(numbered("keysieve:", 3)); }), ErrorKind::Unavailable)
+        << reply;
     EXPECT_EQ(failure_of([&] {
                 store->compare_and_set({"keysieve:seed", "y"}, "x");
               }),

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/publisher/shm/publisher.hpp"
 #include "tests/support/forked.hpp"
