@@ -123,7 +123,8 @@ final class RedisAdds implements Adds
         $connection = $redis->getConnection();
         $node = $connection instanceof ReplicationInterface ? $connection->getMaster() : $connection;
         if ($node instanceof NodeConnectionInterface) { // a cluster has one database
-            array_unshift($commands, ['SELECT', (string) ($node->getParameters()->database ?? 0)]);
+            $database = $node->getParameters()->toArray()['database'] ?? 0;
+            array_unshift($commands, ['SELECT', is_scalar($database) ? (string) $database : '0']);
         }
         $raw = array_map(static fn (array $words): CommandInterface => RawCommand::create(...$words), $commands);
         $replies = $connection instanceof NodeConnectionInterface
@@ -147,11 +148,11 @@ final class RedisAdds implements Adds
             return 'the connection is in MULTI or in a pipeline';
         }
         $redis->clearLastError();
-        $pipeline = $redis->pipeline();
+        $redis->pipeline();
         foreach ($commands as $words) {
-            $pipeline->rawCommand(...$words);
+            $redis->rawCommand(...$words);
         }
-        return self::isTaken($commands, $pipeline->exec()) ? null : $redis->getLastError() ?? 'no reply';
+        return self::isTaken($commands, $redis->exec()) ? null : $redis->getLastError() ?? 'no reply';
     }
 
     /**
@@ -178,7 +179,8 @@ final class RedisAdds implements Adds
         if (!is_array($replies) || count($replies) !== count($commands)) {
             return false;
         }
-        foreach (array_map(null, $commands, $replies) as [$words, $reply]) {
+        foreach ($commands as $index => $words) {
+            $reply = $replies[$index] ?? null;
             $isOk = $reply === true || $reply === 'OK' || ($reply instanceof Status && $reply->getPayload() === 'OK');
             if ($words[0] === 'SELECT' ? !$isOk : !is_string($reply) || preg_match('/^\d+-\d+$/D', $reply) !== 1) {
                 return false;
