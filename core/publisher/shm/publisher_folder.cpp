@@ -84,6 +84,12 @@ std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::s
   return std::nullopt;
 }
 
+void throw_lock_error(const std::string& path, int error_number) {
+  throw_write_error(
+      path + ": cannot lock it: the directory must be on a file system with locks, as a tmpfs is",
+      error_number);
+}
+
 PublisherFolder PublisherFolder::open_or_create(const std::string& directory, std::string_view set_name,
                                                 std::optional<gid_t> group) {
   const std::string name = checked_set_name(set_name);
@@ -103,7 +109,7 @@ PublisherFolder PublisherFolder::open_or_create(const std::string& directory, st
 FileDescriptor PublisherFolder::take_lock(const std::string& at_work) const {
   FileDescriptor lock = open_file(kLockName, O_RDWR | O_CREAT);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw_write_error(path_of(kLockName), errno);
+    if (errno != EWOULDBLOCK) throw_lock_error(path_of(kLockName), errno);
     throw Error(ErrorKind::Locked, path_of(kLockName) + ": locked: " + at_work);
   }
   check_lock(lock);
@@ -127,12 +133,13 @@ FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t
   return file;
 }
 
+// FUSE, 9p and gVisor do not know the flag. Then a look has to do: under the lock nobody else takes the name.
 void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
   // As a system call, because musl 1.2.3 lacks the function.
   const int folder = descriptor().get();
-  if (::syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) != 0) {
-    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
-  }
+  if (::syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if ((errno == EINVAL || errno == ENOSYS) && !status_of(to)) return replace_file(from, to);
+  throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
 }
 
 void PublisherFolder::replace_file(const std::string& from, const std::string& to) const {

@@ -2,6 +2,7 @@
 // it. Not compiled into the PHP extension, which only reads.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 // anyway. If group or others may write to the directory as well (as to a volume of Kubernetes, which belongs
 // to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
 std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
+
+// Called with the bytes of shared memory that are about to be taken; throws if they should not be.
+using CheckMemory = std::function<void(std::uint64_t bytes)>;
+
+// For a lock that failed though nobody else holds it. Throws CannotCreate, Permission.
+[[noreturn]] void throw_lock_error(const std::string& path, int error_number);
 
 // File names have no slash. Any thread. The caller takes the set's lock before it calls any other function,
 // so that no other process creates or renames files meanwhile.

@@ -9,6 +9,7 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/page_header.hpp"
 
@@ -68,9 +69,10 @@ bool lock_page(const FileDescriptor& page, const std::string& path) {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   if (::fcntl(page.get(), F_OFD_SETLK, &lock) == 0) return true;
-  if (errno != EAGAIN) throw_write_error(path + ": cannot lock", errno);
+  if (errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return true;
+  if (errno != EAGAIN) throw_lock_error(path, errno);
   lock.l_type = F_RDLCK;
-  if (::fcntl(page.get(), F_OFD_GETLK, &lock) != 0) throw_write_error(path + ": cannot lock", errno);
+  if (::fcntl(page.get(), F_OFD_GETLK, &lock) != 0) throw_lock_error(path, errno);
   return lock.l_type == F_UNLCK;
 }
 

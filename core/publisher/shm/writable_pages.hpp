@@ -71,8 +71,8 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 // The lock that a loader holds on the page of its set as long as it lives, for seen sets as well: another
 // loader cannot get it, even if the file `lock` was removed and made again. It ends when the descriptor is
 // closed. Requires a descriptor that is open for writing. False: another loader has it. A worker that can
-// open the page can lock it for reading; that is no obstacle. Throws CannotCreate, Permission; `path` is for
-// messages.
+// open the page can lock it for reading; that is no obstacle. A file system without such locks is none
+// either: the file `lock` then has to do. Throws CannotCreate, Permission; `path` is for messages.
 bool lock_page(const FileDescriptor& page, const std::string& path);
 
 }  // namespace keysieve
