@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -10,6 +9,8 @@
 
 #include <cstdlib>
 #include <memory>
+
+#include "tools/loader/log_sink.hpp"
 
 namespace keysieve {
 namespace {
@@ -52,8 +53,7 @@ bool is_journal(int descriptor) {
 }  // namespace
 
 void start_logging() {
-  auto logger =
-      std::make_shared<spdlog::logger>("keysieved", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto logger = std::make_shared<spdlog::logger>("keysieved", std::make_shared<LogSink>(STDERR_FILENO));
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<PriorityPrefix>('*');
   formatter->set_pattern(is_journal(STDERR_FILENO) ? "%*%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l: %v");

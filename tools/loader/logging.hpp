@@ -1,4 +1,5 @@
-// Log lines go to standard error: with a time for people, with a priority prefix for the journal.
+// Log lines go to standard error: with a time for people, with a priority prefix for the journal. They never
+// wait for a reader.
 #pragma once
 
 #include <string>

@@ -2,7 +2,8 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdio>
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"
+#include "tools/program/unwaited_write.hpp"
 
 namespace keysieve {
 namespace {
@@ -39,10 +41,10 @@ int run(const LoaderCommandLine& line) {
   return 0;
 }
 
-// Without memory for it, as a message has.
+// Needs no memory, and waits for no reader.
 int fail(std::string_view message, int exit_status) noexcept {
-  static_cast<void>(
-      std::fprintf(stderr, "keysieved: %.*s\n", static_cast<int>(message.size()), message.data()));
+  for (const std::string_view part : {std::string_view("keysieved: "), message, std::string_view("\n")})
+    write_without_waiting(STDERR_FILENO, part);
   return exit_status;
 }
 

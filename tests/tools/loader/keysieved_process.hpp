@@ -10,6 +10,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -23,9 +24,9 @@ namespace keysieve::test {
 class KeysievedProcess {
  public:
   // `environment`: "NAME=value", added to that of the test. `cgroup`: the folder of a control group that it
-  // runs in; empty: that of the test.
+  // runs in; empty: that of the test. `own_errors`: a descriptor in place of what standard_error() reads.
   explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
-                            const std::string& cgroup = "") {
+                            const std::string& cgroup = "", std::optional<int> own_errors = std::nullopt) {
     const std::string output = outputs_ / "out";
     const std::string errors = outputs_ / "err";
     std::vector<char*> pointers{const_cast<char*>(KEYSIEVED_PROGRAM)};
@@ -39,6 +40,7 @@ class KeysievedProcess {
     if (::getppid() != parent) ::_exit(1);
     send_to_file(STDOUT_FILENO, output);
     send_to_file(STDERR_FILENO, errors);
+    if (own_errors) ::dup2(*own_errors, STDERR_FILENO);
     for (std::string& variable : environment) ::putenv(variable.data());
     if (!cgroup.empty()) std::ofstream(cgroup + "/cgroup.procs") << 0;
     ::execv(pointers[0], pointers.data());

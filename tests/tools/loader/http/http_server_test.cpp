@@ -24,6 +24,7 @@ class Server : public ::testing::Test {
 
   static HttpAnswer answer(std::string_view path, std::string_view page) {
     if (path == "/wrong") throw std::runtime_error("it went wrong");
+    if (path == "/large") return {.body = std::string(10'000'000, 'x')};
     const std::string of_page = page.empty() ? "" : fmt::format(", page {}", page);
     return {.body = fmt::format("asked for {}{}", path, of_page), .headers = {{"X-Test", "yes"}}};
   }
@@ -110,10 +111,20 @@ TEST_F(Server, EndsSlowClientsThatHoldAllConnections) {
   EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
 }
 
+TEST_F(Server, EndsClientsThatDoNotReadTheirAnswers) {
+  start(std::chrono::milliseconds(500));
+  std::list<HttpConnection> unread;
+  for (unsigned i = 0; i < HttpServer::kMostConnections; ++i)
+    unread.emplace_back(path_).send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
+}
+
 TEST_F(Server, EndsAtOnceWhateverItsClientsDo) {
   const HttpConnection silent(path_);
   const HttpConnection slow(path_);
   slow.send("GET / HT");
+  const HttpConnection unread(path_);
+  unread.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
   const auto begin = std::chrono::steady_clock::now();
   server_.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
