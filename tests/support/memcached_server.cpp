@@ -20,8 +20,9 @@ MemcachedServer::MemcachedServer(std::vector<std::string> options, At at)
 
 void MemcachedServer::start() {
   // With its other kind of LRU, flush_all of 1.6.38 leaves records that were read in the same second.
-  ProgramCall call{.program = "memcached",
-                   .arguments = {"-u", "root", "-U", "0", "-t", "1", "-m", "2048", "-o", "no_lru_maintainer"}};
+  ProgramCall call{
+      .program = "memcached",
+      .arguments = {"-u", "root", "-U", "0", "-t", "1", "-m", "2048", "-o", "no_lru_maintainer"}};
   if (at_ == At::UnixSocket) {
     call.arguments.insert(call.arguments.end(), {"-s", socket_path()});
   } else {

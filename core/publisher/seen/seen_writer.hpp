@@ -35,7 +35,6 @@ class SeenWriter {
   // Opens or creates <directory>/seen.d/<set>, of that group, and takes its lock. Throws CannotCreate,
   // Permission, NotTrusted (also if the folder belongs to another user), MissingInput, Locked, Incompatible.
   // check_memory: called with the bytes of a filter before its memory is taken; throws if it should not be.
-  using CheckMemory = std::function<void(std::uint64_t bytes)>;
   SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
              CheckMemory check_memory = {});
 

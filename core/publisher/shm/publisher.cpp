@@ -146,7 +146,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
                                .seed = view.header().seed,
                                .live_keys = layer.live_keys()};
   remove_leftovers();
-  check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
+  check_room(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
 
   const std::string snapshot_name = snapshot_file_name(stamp.publication);
   const std::string live_name = live_file_name(stamp.publication);
@@ -280,6 +280,13 @@ void Publisher::remove_leftovers() const {
     const auto publication = publication_of_file(name);
     if (publication && (is_temporary(name) || *publication != kept)) folder_.remove_file(name);
   }
+}
+
+// After the leftovers have made room.
+void Publisher::check_room(std::uint64_t new_bytes) const {
+  check_total_size(new_bytes);
+  if (settings_.check_memory && is_in_memory(folder_.descriptor(), folder_.path()))
+    settings_.check_memory(new_bytes);
 }
 
 void Publisher::check_total_size(std::uint64_t new_bytes) const {

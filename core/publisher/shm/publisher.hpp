@@ -19,6 +19,7 @@ struct PublisherSettings {
   std::string directory{kDefaultDirectory};
   std::optional<gid_t> group{};       // group of the PHP workers; default: that of the directory's creator
   std::uint64_t max_total_bytes = 0;  // all sets and what idle workers still pin; 0: no limit
+  CheckMemory check_memory{};         // of a directory in memory
 };
 
 // Owns the set's lock for its lifetime; runs as the folder's owner.
@@ -75,6 +76,7 @@ class Publisher {
  private:
   [[nodiscard]] std::uint64_t next_publication() const;
   void remove_leftovers() const;
+  void check_room(std::uint64_t new_bytes) const;
   void check_total_size(std::uint64_t new_bytes) const;
   void keep_previous(std::uint64_t publication) const noexcept;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;

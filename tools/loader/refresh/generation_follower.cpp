@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/memory_left.hpp"
 
 namespace keysieve {
 
@@ -61,6 +62,8 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   // without a look at the log.
   at_.step = Step::ReadAdds;
   adds_.read(store, needed, AddsReader::Amount::All);
+  at_.step = Step::Publish;  // what has no room is not fetched
+  check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
   const SteadyTime begun = std::chrono::steady_clock::now();
   const Candidate candidate = source_.fetch(store, pointer);

@@ -7,12 +7,14 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/config/health_limits.hpp"
+#include "tools/program/memory_left.hpp"
 #include "tools/signatures/verify.hpp"
 
 namespace keysieve {
 
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
   const std::string name = snapshot_file_name(live.id.publication);
+  check_memory_for(live.bytes, "a copy of the publication");
   LiveBytes read{SnapshotBytes(live.bytes), publisher.folder().path_of(name)};
   read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, read.bytes.get(), read.path);
   return read;
@@ -21,8 +23,10 @@ LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
 LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder,
                  SetLog& log)
     : config_(config),
-      publishing_{
-          .directory = loader.directory, .group = loader.group, .max_total_bytes = loader.max_total_bytes},
+      publishing_{.directory = loader.directory,
+                  .group = loader.group,
+                  .max_total_bytes = loader.max_total_bytes,
+                  .check_memory = [](std::uint64_t bytes) { check_memory_for(bytes, "the publication"); }},
       poll_interval_(loader.poll_interval),
       is_once_(loader.is_once),
       adds_(adds),

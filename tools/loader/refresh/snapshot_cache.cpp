@@ -20,6 +20,7 @@
 #include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/program/memory_left.hpp"
 #include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/chunk.hpp"
 
@@ -153,6 +154,7 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name) const {
   const auto status = stat_of(file, path);
   if (!S_ISREG(status.st_mode) || status.st_size == 0)
     throw Error(ErrorKind::Data, path + ": is not a snapshot");
+  check_memory_for(static_cast<std::uint64_t>(status.st_size), path + ": a copy of it");
   SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
   read_all_at(file, 0, bytes.get(), path);  // a mapping of a bad disk would be SIGBUS
   SnapshotView::decode(bytes.get(), path, Check::Everything).check_set_name(set_name, path);

@@ -11,7 +11,7 @@
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/loader/config/health_limits.hpp"
-#include "tools/loader/seen/memory_left.hpp"
+#include "tools/program/memory_left.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 

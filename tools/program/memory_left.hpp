@@ -1,15 +1,15 @@
 // How much more memory this process may take before something is killed for it. The loader asks before it
-// populates a filter of a seen set: a filter that does not fit would have it killed, restarted, and killed
-// again by the next attempt.
+// populates a filter of a seen set, copies a snapshot, or publishes it in memory: what does not fit would
+// have it killed, restarted, and killed again by the next attempt.
 //
 // Two things set limits, and the tightest one counts:
 //   - the memory control group of this process and all groups above it, v2 (memory.max, memory.high) and v1
 //     (memory.limit_in_bytes). In a container, those that the container can see.
 //   - the machine: MemAvailable in /proc/meminfo. Where /proc has no such file (ProcSubset=pid, which
 //     keysieved.service sets), only the groups count.
-// What is left in a group is its limit minus what it uses. Inactive file pages (inactive_file) count as free,
-// since the kernel drops them before it kills. Active file pages and swap do not count, although the kernel
-// may get memory from there as well.
+// What is left in a group is its limit minus what it uses. File pages (inactive_file and active_file, such as
+// the cache that the loader has just read) count as free, since the kernel drops them before it kills. Swap
+// does not count, although the kernel may get memory from there as well.
 //
 // Sources: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of Linux, proc(5), cgroups(7).
 //

@@ -1,8 +1,9 @@
-#include "tools/loader/seen/memory_left.hpp"
+#include "tools/program/memory_left.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -33,7 +34,7 @@ struct CgroupVersion {
   // takes memory. A filter would never go below it again, as its pages cannot be dropped: so it is a limit.
   std::vector<std::string> limits;
   std::string usage;
-  std::string_view droppable;  // in memory.stat, of the group and all groups below
+  std::array<std::string_view, 2> droppable;  // in memory.stat, of the group and all groups below
 };
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -115,7 +116,9 @@ void add_level(const CgroupVersion& version, const std::string& root, const std:
                std::vector<MemoryLimit>& limits) {
   const auto used = number_in(root + folder + version.usage);
   if (!used) return;
-  const auto droppable = number_after(version.droppable, root + folder + "/memory.stat").value_or(0);
+  std::uint64_t droppable = 0;
+  for (const std::string_view name : version.droppable)
+    droppable += number_after(name, root + folder + "/memory.stat").value_or(0);
   const std::uint64_t kept = *used - std::min(*used, droppable);
   for (const std::string& name : version.limits) {
     const std::string file = folder + name;
@@ -156,11 +159,15 @@ std::string describe(const MemoryLimit& limit) {
 
 std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
   std::vector<MemoryLimit> limits;
-  add_groups({"cgroup2", "", {"/memory.max", "/memory.high"}, "/memory.current", "inactive_file"}, root,
-             limits);
   add_groups(
-      {"cgroup", "memory", {"/memory.limit_in_bytes"}, "/memory.usage_in_bytes", "total_inactive_file"}, root,
-      limits);
+      {"cgroup2", "", {"/memory.max", "/memory.high"}, "/memory.current", {"inactive_file", "active_file"}},
+      root, limits);
+  add_groups({"cgroup",
+              "memory",
+              {"/memory.limit_in_bytes"},
+              "/memory.usage_in_bytes",
+              {"total_inactive_file", "total_active_file"}},
+             root, limits);
   add_machine(root, limits);
   const auto tightest = std::ranges::min_element(limits, {}, &MemoryLimit::left_bytes);
   return tightest == limits.end() ? std::nullopt : std::optional(*tightest);

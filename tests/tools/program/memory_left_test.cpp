@@ -1,5 +1,5 @@
 // What the groups and the machine leave: from files as Linux writes them, and in a real group with a limit.
-#include "tools/loader/seen/memory_left.hpp"
+#include "tools/program/memory_left.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -36,12 +36,13 @@ class MemoryLeft : public ::testing::Test {
                                       " /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
   }
   // "/web" or "", MiB; with page cache of `cache` that can be dropped.
-  void level(const std::string& group, const std::string& limit, std::uint64_t used,
-             std::uint64_t cache = 0) const {
+  void level(const std::string& group, const std::string& limit, std::uint64_t used, std::uint64_t cache = 0,
+             std::uint64_t active_cache = 0) const {
     const std::string folder = "/sys/fs/cgroup" + group;
     write(folder + "/memory.max", limit + "\n");
     write(folder + "/memory.current", std::to_string(used * kMiB) + "\n");
-    write(folder + "/memory.stat", "file 123456789\ninactive_file " + std::to_string(cache * kMiB) + "\n");
+    write(folder + "/memory.stat", "file 123456789\ninactive_file " + std::to_string(cache * kMiB) +
+                                       "\nactive_file " + std::to_string(active_cache * kMiB) + "\n");
   }
   [[nodiscard]] std::optional<std::uint64_t> left() const {
     const auto limit = tightest_memory_limit(root_.path());
@@ -81,10 +82,12 @@ TEST_F(MemoryLeft, IsThatOfTheTightestGroupAbove) {
               EndsWith("/pod/web/memory.high): raise MemoryHigh= or the container's limit"));
 }
 
-TEST_F(MemoryLeft, CountsInactivePageCacheAsFree) {
+TEST_F(MemoryLeft, CountsPageCacheAsFree) {
   place_v2("/web");
   level("/web", std::to_string(60 * kMiB), 50, 20);
   EXPECT_EQ(left(), 30 * kMiB);
+  level("/web", std::to_string(60 * kMiB), 50, 20, 10);
+  EXPECT_EQ(left(), 40 * kMiB) << "what was read twice, too";
   level("/web", std::to_string(60 * kMiB), 50, 70);
   EXPECT_EQ(left(), 60 * kMiB) << "the two files are not of the same moment";
   level("/web", std::to_string(60 * kMiB), 70);
@@ -103,7 +106,7 @@ TEST_F(MemoryLeft, ReadsVersion1NextToVersion2) {
     const std::string folder = std::string("/sys/fs/cgroup/memory") + group;
     write(folder + "/memory.limit_in_bytes", "9223372036854771712\n");
     write(folder + "/memory.usage_in_bytes", "20971520\n");
-    write(folder + "/memory.stat", "inactive_file 1\ntotal_inactive_file 1048576\n");
+    write(folder + "/memory.stat", "inactive_file 1\ntotal_inactive_file 1048570\ntotal_active_file 6\n");
   }
   EXPECT_EQ(left(), std::nullopt);
   write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "62914560\n");
