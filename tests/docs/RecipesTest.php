@@ -62,7 +62,7 @@ final class RecipesTest extends TestCase
     {
         foreach (array_filter(Markdown::all(), self::isRecipe(...)) as $page) {
             foreach ($page->blocks() as $block) {
-                $known = ['bash', 'dockerfile', 'ini', 'json', 'nginx', 'php', 'text', 'toml', 'yaml'];
+                $known = ['bash', 'dockerfile', 'ini', 'json', 'nginx', 'php', 'sql', 'text', 'toml', 'yaml'];
                 self::assertContains($block['language'], $known, "$page->path:\n{$block['text']}");
             }
         }
