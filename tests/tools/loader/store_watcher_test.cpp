@@ -114,11 +114,11 @@ class UnwatchableStore : public StoreDecorator {
 
 // Otherwise one timeout follows the other, and the other stores wait.
 TEST_F(StoreWatcherTest, WaitsFromTheEndOfALongTimeout) {
-  constexpr Milliseconds kShortestWait{1};  // without jitter
+  constexpr Milliseconds kWait{1};  // the shortest, without jitter
   StoreWatcher watcher([]() -> std::unique_ptr<Store> { throw Error(ErrorKind::Unavailable, "no answer"); },
-                       kShortestWait);
+                       kWait);
   EXPECT_FALSE(watcher.arm({}, kWatchedSince));
-  EXPECT_GT(watcher.due_at(), kWatchedSince + kShortestWait);
+  EXPECT_GT(watcher.due_at(), kWatchedSince + kWait);
 }
 
 TEST_F(StoreWatcherTest, LeavesAStoreToPollingThatCannotBeWatched) {
