@@ -9,6 +9,7 @@ use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * A call for more keys than memory_limit has room for ends as PHP's own functions do: with an error, and with the script's shutdown functions.
@@ -38,9 +39,9 @@ final class MemoryLimitTest extends TestCase
     }
 
     #[DataProvider('calls')]
+    #[Group('unsanitized')]
     public function testACallBeyondTheLimitEndsTheScriptAndNotTheProcess(string $keys, string $call): void
     {
-        self::skipUnderAsan();
         SharedMemory::put('limited', ['apple']);
         $windows = SeenWindows::open('limited-clicks', 400_000);
         for ($deaths = 0; ; ++$deaths) {
