@@ -92,9 +92,10 @@ void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
 }
 
 void LmdbEnvironment::check_file(const std::string& store_name) const {
+  const std::int64_t seen_bytes = seen_bytes_;  // before the look: another thread may see it grow meanwhile
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) throw_store_error(store_name + ": " + kDatabaseFile, errno);
-  if (identity_of(status) != identity_ || status.st_size < seen_bytes_) throw_restored(store_name);
+  if (identity_of(status) != identity_ || status.st_size < seen_bytes) throw_restored(store_name);
   seen_bytes_ = status.st_size;
 }
 

@@ -189,7 +189,7 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   site_.add("tags", kAdded);
   refresh();
   ::umask(before);
-  EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0640));
+  EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0600));
 }
 
 TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
