@@ -225,8 +225,8 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   FileDescriptor file(
       ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, new_file_mode()));
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
-  share(file);
   try {
+    share(file);
     write_above(up_to, file, fresh);
     sync_file(file, fresh);
     if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
