@@ -21,7 +21,7 @@ using PushId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
-static_assert(16 + kChunkHeaderBytes + kChunkPayloadBytes == 16 * 4096, "16 pages of LMDB with its header");
+static_assert(16 + kChunkHeaderBytes + kChunkPayloadBytes == 65536, "16 pages of LMDB with its header");
 
 // Returns how many chunks a snapshot, or its counters, of that size need.
 std::uint64_t chunk_count_of(std::uint64_t bytes);
