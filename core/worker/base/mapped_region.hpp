@@ -35,9 +35,8 @@ class MappedRegion {
   // page shows. Ask when device and inode are the same. They are so on overlayfs, too, after a file of a
   // lower layer was opened for writing: from then on the path leads to a copy in the upper layer, and a
   // mapping for reading stays with the file in the lower one. True without a look where that cannot be: on a
-  // tmpfs, and if the file is mapped for writing; also if the path leads nowhere. Throws Permission,
-  // MissingInput if it cannot find out.
-  [[nodiscard]] bool shows_its_path() const;
+  // tmpfs, and if the file is mapped for writing; also if the path leads to nothing that can be read.
+  [[nodiscard]] bool shows_its_path() const noexcept;
 
   // Waits until everything stored in it is on the disk; false when that fails.
   bool flush() noexcept;

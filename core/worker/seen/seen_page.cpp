@@ -51,12 +51,7 @@ void SeenPageFile::check(const std::string& path) const {
 
 bool SeenPageFile::is_at(const std::string& path) const noexcept {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || identity_of(status) != identity_) return false;
-  try {
-    return region_.shows_its_path();
-  } catch (const Error&) {
-    return false;
-  }
+  return ::stat(path.c_str(), &status) == 0 && identity_of(status) == identity_ && region_.shows_its_path();
 }
 
 }  // namespace keysieve
