@@ -12,7 +12,7 @@ use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** RedisAdds with phpredis, and a queue. UserNamesTest has a loader too; DoctrineTest and EloquentTest have Predis, listeners and queues. */
+/** RedisAdds with its clients, and a queue. UserNamesTest has a loader too, ApplicationsTest the frameworks. */
 final class AddsTest extends TestCase
 {
     private RedisServer $redis;
@@ -72,33 +72,6 @@ final class AddsTest extends TestCase
             }
             PHP);
         self::assertStringContainsString('Argument #1 ($set) must be 1 to 64 characters', $output);
-    }
-
-    public function testKeysInSetsAreStringsAndIntegers(): void
-    {
-        $output = $this->code(<<<'PHP'
-            foreach (['a', 7, null, [], ['a', 7], ['x' => 'a'], [null], [false], [1.5], 1.5, false, new ArrayObject(['a'])] as $keys) {
-                $row = new class ($keys) implements KeySieve\Adds\InSets {
-                    public function __construct(private readonly mixed $keys)
-                    {
-                    }
-
-                    public function keysInSets(): array
-                    {
-                        return ['tags' => $this->keys];
-                    }
-                };
-                try {
-                    $added = new KeySieve\Testing\RecordedAdds();
-                    KeySieve\Adds\KeysBySet::of($row)->addTo($added);
-                    echo json_encode($added->calls), ' ';
-                } catch (TypeError $error) {
-                    echo substr(strrchr($error->getMessage(), ','), 2), ' ';
-                }
-            }
-            PHP);
-        $added = '[["tags",["a"]]] [["tags",["7"]]] [] [] [["tags",["a","7"]]] [["tags",["a"]]] ';
-        self::assertSame("{$added}null given bool given float given float given bool given ArrayObject given ", $output);
     }
 
     /** @return iterable<string, array{string, string}> what comes before the add, and what the exception says */

@@ -8,6 +8,7 @@ use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\RedisServer;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -20,6 +21,7 @@ final class ApplicationsTest extends FrameworkTestCase
 {
     private const PAGE = [
         'links' => ['猫' => 2, '犬' => 0],
+        'titles' => ['Mädchen'], // as the database has cut it, and not what the store has refused
         'found' => [42 => 'Cat food'],
         'loaded' => [[42]], // not 7
         'simple' => ['of 42', null],
@@ -27,10 +29,19 @@ final class ApplicationsTest extends FrameworkTestCase
     ];
     private const EXAMPLES = ['Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
 
+    private RedisServer $redis;
+
     protected function setUp(): void
     {
+        $this->redis = new RedisServer();
         parent::setUp();
+        $this->redis->command('SET', 'keysieve:encyclopedia:adds', 'is no log');
         $this->examples->publish('products');
+    }
+
+    protected function environment(): array
+    {
+        return ['EXAMPLES_REDIS' => $this->redis->socket];
     }
 
     #[DataProvider('symfony')]
@@ -38,20 +49,28 @@ final class ApplicationsTest extends FrameworkTestCase
     {
         $application = $this->application($framework, 'symfony', 'src', [
             'symfony/keysieve.yaml' => 'config/packages/keysieve.yaml', 'symfony/services.yaml' => 'config/services.yaml',
+            'symfony/InsertArticle.php' => 'src/InsertArticle.php',
         ]);
         $console = "php $application/bin/console --no-interaction";
         $this->examples->shell("rm -rf $application/var && mkdir $application/var && $console cache:clear && $console doctrine:schema:create");
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
         self::assertSame(self::PAGE + ['pool' => ['of 42', null]], $this->page($application));
 
-        $this->examples->shell("$console messenger:consume async --limit=1 --time-limit=120");
+        $consume = "$console messenger:consume async --time-limit=120 --limit";
+        $this->examples->shell("$consume=2");
         self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
+        $this->redis->command('DEL', 'keysieve:encyclopedia:adds');
+        $this->examples->shell("$consume=1"); // again, after a pause
+        self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
     }
 
     #[DataProvider('laravel')]
     public function testLaravel(string $framework): void
     {
-        $application = $this->application($framework, 'laravel', 'app', ['laravel/AppServiceProvider.php' => 'app/Providers/AppServiceProvider.php']);
+        $application = $this->application($framework, 'laravel', 'app', [
+            'laravel/AppServiceProvider.php' => 'app/Providers/AppServiceProvider.php',
+            'laravel/InsertArticle.php' => 'app/Actions/InsertArticle.php',
+        ]);
         rename("$application/env", "$application/.env");
         $artisan = "php $application/artisan --no-interaction";
         $this->examples->shell("cd $application && rm -f bootstrap/cache/*.php database/database.sqlite storage/looked && touch database/database.sqlite");
@@ -59,8 +78,12 @@ final class ApplicationsTest extends FrameworkTestCase
         self::assertFileExists("$application/bootstrap/cache/config.php");
         self::assertSame(self::PAGE, $this->page($application));
 
-        $this->examples->shell("$artisan queue:work --once");
+        $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
+        $this->examples->shell("$work=2");
         self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
+        $this->redis->command('DEL', 'keysieve:encyclopedia:adds');
+        $this->examples->shell("$work=1"); // again, after a pause
+        self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
         $this->examples->shell("$artisan config:clear");
         self::assertSame(self::PAGE, $this->page($application));
     }
@@ -78,6 +101,7 @@ final class ApplicationsTest extends FrameworkTestCase
             $files[$file] = "$source/" . basename($file);
         }
         foreach ($files as $file => $place) {
+            is_dir(dirname("$application/$place")) || mkdir(dirname("$application/$place"));
             copy(Examples::path($file), "$application/$place");
         }
         return $application;

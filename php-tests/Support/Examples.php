@@ -23,11 +23,8 @@ final class Examples
     /** @var array<string, string> */
     private readonly array $environment;
 
-    /**
-     * @param array<string, string> $environment
-     * @param string[]              $moreModules of PHP
-     */
-    public function __construct(array $environment = [], private readonly array $moreModules = [])
+    /** @param array<string, string> $environment */
+    public function __construct(array $environment = [])
     {
         $missing = array_filter(self::modules(), static fn (string $module): bool => !is_file(PHP_EXTENSION_DIR . "/$module.so"));
         if (PHP_ZTS && $missing !== []) {
@@ -116,12 +113,6 @@ final class Examples
         return Program::succeed([...$this->interpreter(), '-r', $this->folder() . $code], $this->environment)->output;
     }
 
-    /** The same beside this process. */
-    public function startCode(string $code): Background
-    {
-        return new Background($this->folder, [...$this->interpreter(), '-r', $this->folder() . $code], $this->environment);
-    }
-
     /** Changes the database. */
     public function query(string $sql): void
     {
@@ -162,7 +153,7 @@ final class Examples
     private function interpreter(): array
     {
         $command = PhpScript::interpreter(['apc.enable_cli' => '1']);
-        foreach ([...self::modules(), ...$this->moreModules] as $module) {
+        foreach (self::modules() as $module) {
             array_push($command, '-d', "extension=$module");
         }
         return $command;

@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Support;
 
 /**
- * The versions of Symfony and Laravel that the package is tested with (DoctrineTest has those of Doctrine), each as an application that Composer makes below
- * build/frameworks when a test first needs it: the framework's own skeleton, the package, and what ApplicationsTest uses besides. They
- * stay until what is required changes; remove the folder to get newer ones.
+ * The versions of Symfony and Laravel that the package is tested with, each as an application that Composer makes below build/frameworks
+ * when a test first needs it: the framework's own skeleton, the package, and what ApplicationsTest uses besides. They stay until what is
+ * required changes; remove the folder to get newer ones.
  */
 final class Framework
 {
@@ -40,13 +40,12 @@ final class Framework
     /**
      * All versions where KEYSIEVE_FRAMEWORKS is "all", or else the newest.
      *
-     * @template Version
-     * @param Version[] $versions the newest first
-     * @return Version[]
+     * @param string[] $versions the newest first
+     * @return string[]
      */
-    public static function chosen(array $versions): array
+    private static function chosen(array $versions): array
     {
-        return getenv('KEYSIEVE_FRAMEWORKS') === 'all' ? $versions : array_slice($versions, 0, 1, true);
+        return getenv('KEYSIEVE_FRAMEWORKS') === 'all' ? $versions : array_slice($versions, 0, 1);
     }
 
     /** What to require for its classes and those of the package. */

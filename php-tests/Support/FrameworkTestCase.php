@@ -13,7 +13,7 @@ abstract class FrameworkTestCase extends TestCase
 
     protected function setUp(): void
     {
-        $this->examples = new Examples();
+        $this->examples = new Examples($this->environment());
         $this->examples->setUp('encyclopedia', 'shop', 'disposable');
         SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
     }
@@ -32,6 +32,12 @@ abstract class FrameworkTestCase extends TestCase
         foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework];
         }
+    }
+
+    /** @return array<string, string> */
+    protected function environment(): array
+    {
+        return [];
     }
 
     protected function code(string $framework, string $code): string

@@ -59,6 +59,13 @@ final class RedisServer
         return trim(Program::output(['redis-cli', '-s', $this->socket, ...$words]));
     }
 
+    /** @return string[] the keys of a set's adds log */
+    public function added(string $set): array
+    {
+        preg_match_all('/^key\n(.*)$/m', $this->command('XRANGE', "keysieve:$set:adds", '-', '+'), $added);
+        return $added[1];
+    }
+
     /** @return array{int, int} */
     private static function freePorts(): array
     {

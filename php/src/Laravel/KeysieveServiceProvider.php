@@ -8,12 +8,10 @@ use Illuminate\Contracts\Bus\Dispatcher as Jobs;
 use Illuminate\Contracts\Config\Repository;
 use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Contracts\Validation\Factory;
-use Illuminate\Database\Eloquent\Model;
 use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Redis\RedisManager;
 use Illuminate\Support\ServiceProvider;
 use KeySieve\Adds\Adds;
-use KeySieve\Adds\InSets;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\QueuedKeys;
 use KeySieve\Adds\RedisAdds;
@@ -81,7 +79,6 @@ final class KeysieveServiceProvider extends ServiceProvider
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
             $events->listen($begin, static fn () => begin_request());
         }
-        $events->listen('eloquent.booted: *', self::checkModel(...));
         $this->callAfterResolving('validator', $this->addRules(...));
     }
 
@@ -110,15 +107,6 @@ final class KeysieveServiceProvider extends ServiceProvider
         };
         $this->app->singleton(Adds::class, fn (): Adds => $queue === null
             ? $this->app->make(RedisAdds::class) : new QueuedAdds($this->app->make(RedisAdds::class), $enqueue));
-    }
-
-    /** @param array{Model} $models the first of its class in this process */
-    private static function checkModel(string $event, array $models): void
-    {
-        [$model] = $models;
-        if ($model instanceof InSets !== in_array(AddsKeys::class, class_uses_recursive($model), true)) {
-            throw new \LogicException($model::class . ' must implement InSets and use AddsKeys: one alone adds no keys');
-        }
     }
 
     private function addRules(Factory $rules): void

@@ -15,8 +15,8 @@ return [
     'disposable_domains' => null,
     // the set that the rule not_breached asks
     'breached_passwords' => null,
-    // adds keys: ['redis' => connection in config/database.php, with its timeout and read_timeout, since a transaction is open meanwhile;
-    // 'prefix' => ?prefix= of the store's URL, if it has one;
-    // 'queue' => connection in config/queue.php for what the store does not take, or null: save() throws]
+    // binds KeySieve\Adds\Adds: ['redis' => connection in config/database.php, with its timeout and read_timeout, since a transaction is open
+    // meanwhile; 'prefix' => ?prefix= of the store's URL, if it has one;
+    // 'queue' => connection in config/queue.php for what the store does not take, or null: add() throws]
     'adds' => null,
 ];

@@ -7,7 +7,6 @@ namespace KeySieve\Symfony;
 use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\RedisAdds;
-use KeySieve\Doctrine\AddKeysOfEntities;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -98,11 +97,6 @@ final class KeysieveExtension extends Extension
             $container->register(QueuedAdds::class)->setArguments([new Reference(RedisAdds::class), $dispatch]);
         }
         $container->setAlias(Adds::class, $config['queue'] ? QueuedAdds::class : RedisAdds::class);
-        $listener = $container->register(AddKeysOfEntities::class)->setArguments([new Reference(Adds::class)]);
-        foreach (['onFlush', 'postPersist', 'postUpdate'] as $event) {
-            // Before listeners that flush, since that makes Doctrine forget what is written.
-            $listener->addTag('doctrine.event_listener', ['event' => $event, 'priority' => $event === 'onFlush' ? 0 : 1024]);
-        }
     }
 
     /** One of its own, whatever key profile the application asks the set with. */

@@ -8,4 +8,5 @@ return [
     'sets' => ['encyclopedia' => TagKey::PROFILE, 'shop' => TagKey::PROFILE, 'products' => null],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
+    'adds' => ['redis' => 'default', 'queue' => 'database'],
 ];

@@ -4,13 +4,18 @@
 
 declare(strict_types=1);
 
+use App\Actions\InsertArticle;
 use App\Jobs\Look;
+use App\Models\Article;
 use App\Models\Product;
 use App\TagLinks;
 use Illuminate\Support\Facades\Cache;
+use Illuminate\Support\Facades\DB;
 use Illuminate\Support\Facades\Route;
 use Illuminate\Support\Facades\Schema;
 use Illuminate\Support\Facades\Validator;
+use KeySieve\Adds\AddException;
+use KeySieve\Adds\RedisAdds;
 use KeySieve\Guard\GuardedCache;
 use KeySieve\Guard\GuardedFinder;
 
@@ -21,6 +26,16 @@ Route::get('/', static function (TagLinks $links): array {
             $table->string('name');
         });
         Product::create(['id' => 42, 'name' => 'Cat food']);
+        Schema::create('articles', static function ($table): void {
+            $table->id();
+            $table->string('title');
+        });
+        DB::unprepared('CREATE TRIGGER cuts AFTER INSERT ON articles BEGIN UPDATE articles SET title = substr(title, 1, 7) WHERE id = new.id; END');
+        app(InsertArticle::class)(new Article(['title' => 'Mädchen im Glück']));
+        try {
+            (new InsertArticle(app(RedisAdds::class)))(new Article(['title' => 'refused'])); // without the queue
+        } catch (AddException) {
+        }
     }
     $loaded = [];
     $find = static function (array $ids) use (&$loaded): array {
@@ -37,6 +52,7 @@ Route::get('/', static function (TagLinks $links): array {
     $rules = ['email' => 'required|email|not_disposable', 'password' => 'required|not_breached'];
     return [
         'links' => array_column($links->of(['猫', '犬']), 'offers', 'tag'),
+        'titles' => Article::pluck('title')->all(),
         'found' => (new GuardedFinder($products, $find))->findMany([42, 7]),
         'loaded' => $loaded,
         'simple' => [$simple->get('product.42'), $simple->get('product.7')],

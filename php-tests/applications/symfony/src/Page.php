@@ -4,9 +4,12 @@ declare(strict_types=1);
 
 namespace App;
 
+use App\Entity\Article;
 use App\Entity\Product;
 use App\Message\Look;
 use Doctrine\ORM\EntityManagerInterface;
+use KeySieve\Adds\AddException;
+use KeySieve\Adds\RedisAdds;
 use KeySieve\Guard\GuardedCache;
 use KeySieve\Guard\GuardedCachePool;
 use KeySieve\Guard\GuardedFinder;
@@ -28,6 +31,8 @@ final class Page
         private readonly CacheItemPoolInterface $cache,
         private readonly ValidatorInterface $validator,
         private readonly MessageBusInterface $messages,
+        private readonly InsertArticle $insertArticle,
+        private readonly RedisAdds $store,
     ) {
     }
 
@@ -45,6 +50,9 @@ final class Page
         if ($this->entities->find(Product::class, 42) === null) {
             $this->entities->persist(new Product(42, 'Cat food'));
             $this->entities->flush();
+            $trigger = 'CREATE TRIGGER cuts AFTER INSERT ON Article BEGIN UPDATE Article SET title = substr(title, 1, 7) WHERE id = new.id; END';
+            $this->entities->getConnection()->executeStatement($trigger);
+            ($this->insertArticle)(new Article('Mädchen im Glück'));
         }
         $pool = new GuardedCachePool($this->cache, $this->products, 'product.');
         $simple = new GuardedCache(new Psr16Cache($this->cache), $this->products, 'product.');
@@ -56,9 +64,15 @@ final class Page
         foreach ($this->validator->validate(new Registration('me@a.trash.example', '123456')) as $violation) {
             $refused[] = $violation->getPropertyPath();
         }
+        $found = (new GuardedFinder($this->products, $find))->findMany([42, 7]);
+        try {
+            (new InsertArticle($this->entities, $this->store))(new Article('refused')); // without the queue; closes the entity manager
+        } catch (AddException) {
+        }
         return new JsonResponse([
             'links' => array_column($this->links->of(['猫', '犬']), 'offers', 'tag'),
-            'found' => (new GuardedFinder($this->products, $find))->findMany([42, 7]),
+            'titles' => $this->entities->getConnection()->fetchFirstColumn('SELECT title FROM Article'),
+            'found' => $found,
             'loaded' => $loaded,
             'simple' => [$simple->get('product.42'), $simple->get('product.7')],
             'refused' => $refused,
