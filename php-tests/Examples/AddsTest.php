@@ -135,6 +135,130 @@ final class AddsTest extends TestCase
         self::assertSame('ab', $output); // b may be there twice, if only its reply was lost
     }
 
+    /** Other code has chosen a database, and PHP keeps the connection for the next object. */
+    public function testAPersistentConnectionGetsItsOwnDatabase(): void
+    {
+        $output = $this->code(<<<'PHP'
+            function persistent(): Redis
+            {
+                $redis = new Redis();
+                $redis->pconnect(getenv('EXAMPLES_REDIS'));
+                return $redis;
+            }
+            $other = persistent();
+            $other->select(5);
+            $id = $other->rawCommand('CLIENT', 'ID');
+            unset($other);
+            $adds = new RedisAdds(static fn (): Redis => persistent());
+            $adds->add('tags', 'a');
+            $adds->add('tags', 'b');
+            unset($adds);
+            echo json_encode([persistent()->rawCommand('CLIENT', 'ID') === $id, $redis->rawCommand('XLEN', 'keysieve:tags:adds')]);
+            PHP);
+        self::assertSame('[true,2]', $output);
+    }
+
+    public function testTheDatabaseIsThatOfTheNewConnection(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $shared = connect();
+            $shared->select(3);
+            $adds = new RedisAdds(static fn (): Redis => $shared);
+            $adds->add('tags', 'a');
+            $shared->select(5);
+            $adds->add('tags', 'b');
+            $redis->select(3);
+            echo $redis->rawCommand('XLEN', 'keysieve:tags:adds');
+            PHP);
+        self::assertSame('2', $output);
+    }
+
+    public function testAForkedProcessOpensItsOwnConnection(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $opened = 0;
+            $adds = new RedisAdds(static function () use (&$opened): Redis {
+                ++$opened;
+                return connect();
+            });
+            $adds->add('tags', 'a');
+            $child = pcntl_fork();
+            if ($child !== 0) {
+                pcntl_waitpid($child, $status);
+            }
+            $adds->add('tags', $child === 0 ? 'b' : 'c');
+            echo $opened, ' ';
+            PHP);
+        self::assertSame('2 1 ', $output);
+        self::assertSame(['a', 'b', 'c'], $this->redis->added('tags'));
+    }
+
+    /** The extension relay is not installed: this has its methods, and nothing of phpredis' constants. */
+    public function testRelayIsUsedAsPhpredisIs(): void
+    {
+        $output = $this->code(<<<'PHP'
+            eval('namespace Relay; final class Relay {
+                const ATOMIC = 0;
+                public function __construct(private readonly \Redis $redis) {}
+                public function __call($name, $arguments) {
+                    $result = $this->redis->$name(...$arguments);
+                    return $result === $this->redis ? $this : $result;
+                }
+            }');
+            $adds = new RedisAdds(static fn () => new Relay\Relay(connect()));
+            $adds->add('tags', 'a', 'b');
+            $redis->set('keysieve:users:adds', 'x');
+            try {
+                $adds->add('users', 'c');
+            } catch (KeySieve\Adds\AddException $error) {
+                echo $error->getMessage();
+            }
+            PHP);
+        self::assertStringStartsWith('keysieve:users:adds: WRONGTYPE', $output);
+        self::assertSame(['a', 'b'], $this->redis->added('tags'));
+    }
+
+    public function testAnotherClientIsNamed(): void
+    {
+        $output = $this->code(<<<'PHP'
+            try {
+                (new RedisAdds(static fn () => new ArrayObject()))->add('tags', 'a');
+            } catch (TypeError $error) {
+                echo $error->getMessage();
+            }
+            PHP);
+        self::assertStringEndsWith('Predis\ClientInterface, ArrayObject returned', $output);
+    }
+
+    #[Group('frameworks')]
+    public function testPredis(): void
+    {
+        $output = $this->code($this->predis() . <<<'PHP'
+            $client = static fn (bool $isPersistent, bool $throws = true): Predis\Client => new Predis\Client(
+                ['scheme' => 'unix', 'path' => getenv('EXAMPLES_REDIS'), 'persistent' => $isPersistent],
+                ['prefix' => 'site:', 'exceptions' => $throws],
+            );
+            $other = $client(true);
+            $other->select(5);
+            $adds = new RedisAdds(static fn () => $client(true));
+            $adds->add('tags', 2024, 'a');
+            $other->select(5);
+            $adds->add('tags', 'b');
+            $redis->set('keysieve:users:adds', 'x');
+            $late = $client(false);
+            $late->getConnection()->writeRequest(Predis\Command\RawCommand::create('PING'));
+            foreach ([['users', $client(false)], ['users', $client(false, false)], ['tags', $late]] as [$set, $connection]) {
+                try {
+                    (new RedisAdds(static fn () => $connection))->add($set, 'c');
+                } catch (KeySieve\Adds\AddException $error) {
+                    echo substr($error->getMessage(), 0, 30), "\n";
+                }
+            }
+            PHP);
+        self::assertSame("keysieve:users:adds: WRONGTYPE\nkeysieve:users:adds: WRONGTYPE\nkeysieve:tags:adds: no reply\n", $output);
+        self::assertSame(['2024', 'a', 'b', 'c'], $this->redis->added('tags'));
+    }
+
     public function testAClusterWhateverThePrefix(): void
     {
         $this->addToCluster(<<<'PHP'
@@ -150,8 +274,7 @@ final class AddsTest extends TestCase
     #[Group('frameworks')]
     public function testAClusterByPredis(): void
     {
-        $autoloader = var_export(Framework::project('predis', ['predis/predis' => '*']) . '/vendor/autoload.php', true);
-        $this->addToCluster("require $autoloader;" . <<<'PHP'
+        $this->addToCluster($this->predis() . <<<'PHP'
             function cluster(): Predis\Client
             {
                 return new Predis\Client(['tcp://127.0.0.1:' . PORT], ['cluster' => 'redis', 'prefix' => 'site:']);
@@ -204,6 +327,11 @@ final class AddsTest extends TestCase
             echo bin2hex(implode('|', array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key')));
             PHP);
         self::assertSame('0' . bin2hex("42|\xff"), $output);
+    }
+
+    private function predis(): string
+    {
+        return 'require ' . var_export(Framework::project('predis', ['predis/predis' => '*']) . '/vendor/autoload.php', true) . ';';
     }
 
     private function pid(): string

@@ -9,11 +9,14 @@ use Predis\ClientInterface;
 use Predis\Command\CommandInterface;
 use Predis\Command\RawCommand;
 use Predis\Connection\NodeConnectionInterface;
+use Predis\Connection\Replication\ReplicationInterface;
 use Predis\Pipeline\Pipeline;
 use Predis\Response\ErrorInterface;
+use Predis\Response\Status;
+use Relay\Relay;
 
 /**
- * Appends to the adds logs of a store in Redis, by phpredis or Predis. A loader that follows the set receives the keys, usually within
+ * Appends to the adds logs of a store in Redis, by phpredis, Relay or Predis. A loader that follows the set receives the keys, usually within
  * milliseconds.
  *
  *     $adds = new RedisAdds(static function (): Redis {
@@ -24,8 +27,9 @@ use Predis\Response\ErrorInterface;
  *     $adds->add('tags', '初音ミク');
  *
  * It has a connection of its own, since phpredis may take a reply that came too late for that of the next command. So it opens one at the
- * first add, and another one after a failure. Give it short time limits: the transaction stays open while Redis answers. Prefix and
- * serializer of the connection are not used, since they would change the log's name and the keys.
+ * first add, and another one after a failure or a fork. Do not give it a persistent one: processes may share that after a fork. Give it short
+ * time limits: the transaction stays open while Redis answers. Prefix and serializer of the connection are not used, since they would
+ * change the log's name and the keys. Nor is the database that other code may have chosen meanwhile: each call selects its own.
  */
 final class RedisAdds implements Adds
 {
@@ -33,10 +37,12 @@ final class RedisAdds implements Adds
     private const BATCH_KEYS = 1_000;
     private const BATCH_BYTES = 1 << 20;
 
-    private \Redis|\RedisCluster|ClientInterface|null $connection = null;
+    private \Redis|\RedisCluster|Relay|ClientInterface|null $connection = null;
+    private int $database = 0; // as $connect has chosen it
+    private int|false $process = false; // whose connection it is
 
     /**
-     * @param \Closure(): (\Redis|\RedisCluster|ClientInterface) $connect makes a new connection; what it throws becomes an AddException
+     * @param \Closure(): (\Redis|\RedisCluster|Relay|ClientInterface) $connect makes a new connection; what it throws becomes an AddException
      * @param string $prefix `?prefix=` of the store's URL
      */
     public function __construct(
@@ -89,9 +95,16 @@ final class RedisAdds implements Adds
     private function append(string $log, array $keys): void
     {
         try {
-            $this->connection ??= $this->connected();
-            $refusal = $this->connection instanceof ClientInterface
-                ? self::sendByPredis($this->connection, $log, $keys) : self::sendByPhpredis($this->connection, $log, $keys);
+            if ($this->process !== getmypid()) {
+                $this->disconnect();
+            }
+            $connection = $this->connection ??= $this->connected();
+            $commands = array_map(static fn (string $key): array => ['XADD', $log, '*', 'key', $key], $keys);
+            $refusal = match (true) {
+                $connection instanceof ClientInterface => self::sendByPredis($connection, $commands),
+                $connection instanceof \RedisCluster => self::sendToCluster($connection, $log, $commands),
+                default => self::sendInPipeline($connection, [['SELECT', (string) $this->database], ...$commands]),
+            };
         } catch (\Exception $error) {
             $refusal = $error->getMessage();
         }
@@ -102,52 +115,87 @@ final class RedisAdds implements Adds
     }
 
     /**
-     * @param non-empty-list<string> $keys
+     * @param non-empty-list<non-empty-list<string>> $commands XADD
      * @return ?string what Redis says against it
      */
-    private static function sendByPredis(ClientInterface $redis, string $log, array $keys): ?string
+    private static function sendByPredis(ClientInterface $redis, array $commands): ?string
     {
-        $commands = array_map(static fn (string $key): CommandInterface => RawCommand::create('XADD', $log, '*', 'key', $key), $keys);
-        $replies = $redis->getConnection() instanceof NodeConnectionInterface
-            ? $redis->pipeline(static fn (Pipeline $pipeline): array => array_map($pipeline->executeCommand(...), $commands))
-            : array_map($redis->executeCommand(...), $commands); // pipelines do not follow a cluster's redirections
-        foreach (is_array($replies) ? $replies : [$replies] as $reply) {
-            if (!is_string($reply)) { // an error, if the client was told not to throw
-                return $reply instanceof ErrorInterface ? $reply->getMessage() : 'no reply';
+        $connection = $redis->getConnection();
+        $node = $connection instanceof ReplicationInterface ? $connection->getMaster() : $connection;
+        if ($node instanceof NodeConnectionInterface) { // a cluster has one database
+            array_unshift($commands, ['SELECT', (string) ($node->getParameters()->database ?? 0)]);
+        }
+        $raw = array_map(static fn (array $words): CommandInterface => RawCommand::create(...$words), $commands);
+        $replies = $connection instanceof NodeConnectionInterface
+            ? $redis->pipeline(static fn (Pipeline $pipeline): array => array_map($pipeline->executeCommand(...), $raw))
+            : array_map($redis->executeCommand(...), $raw); // pipelines do not follow a cluster's redirections
+        foreach (is_array($replies) ? $replies : [] as $reply) {
+            if ($reply instanceof ErrorInterface) { // if the client was told not to throw
+                return $reply->getMessage();
             }
         }
-        return null;
+        return self::isTaken($commands, $replies) ? null : 'no reply';
     }
 
     /**
-     * @param non-empty-list<string> $keys
+     * @param non-empty-list<non-empty-list<string>> $commands
      * @return ?string what Redis says against it
      */
-    private static function sendByPhpredis(\Redis|\RedisCluster $redis, string $log, array $keys): ?string
+    private static function sendInPipeline(\Redis|Relay $redis, array $commands): ?string
     {
-        if ($redis->getMode() !== \Redis::ATOMIC) {
+        if ($redis->getMode() !== $redis::ATOMIC) {
             return 'the connection is in MULTI or in a pipeline';
         }
         $redis->clearLastError();
-        if ($redis instanceof \RedisCluster) { // has no pipelines
-            $replies = array_map(static fn (string $key): mixed => $redis->rawCommand($log, 'XADD', $log, '*', 'key', $key), $keys);
-        } else {
-            $pipeline = $redis->pipeline();
-            foreach ($keys as $key) {
-                $pipeline->rawCommand('XADD', $log, '*', 'key', $key);
-            }
-            $replies = $pipeline->exec();
+        $pipeline = $redis->pipeline();
+        foreach ($commands as $words) {
+            $pipeline->rawCommand(...$words);
         }
-        $ids = is_array($replies) ? array_filter($replies, is_string(...)) : [];
-        return count($ids) === count($keys) ? null : $redis->getLastError() ?? 'no reply';
+        return self::isTaken($commands, $pipeline->exec()) ? null : $redis->getLastError() ?? 'no reply';
     }
 
-    private function connected(): \Redis|\RedisCluster|ClientInterface
+    /**
+     * @param non-empty-list<non-empty-list<string>> $commands XADD
+     * @return ?string what Redis says against it
+     */
+    private static function sendToCluster(\RedisCluster $redis, string $log, array $commands): ?string
+    {
+        if ($redis->getMode() !== \Redis::ATOMIC) {
+            return 'the connection is in MULTI';
+        }
+        $redis->clearLastError();
+        $replies = array_map(static fn (array $words): mixed => $redis->rawCommand($log, ...$words), $commands); // it has no pipelines
+        return self::isTaken($commands, $replies) ? null : $redis->getLastError() ?? 'no reply';
+    }
+
+    /**
+     * Whether each reply is that of its command: an id, or OK to SELECT. A reply to an earlier command moves all of them.
+     *
+     * @param non-empty-list<non-empty-list<string>> $commands
+     */
+    private static function isTaken(array $commands, mixed $replies): bool
+    {
+        if (!is_array($replies) || count($replies) !== count($commands)) {
+            return false;
+        }
+        foreach (array_map(null, $commands, $replies) as [$words, $reply]) {
+            $isOk = $reply === true || $reply === 'OK' || ($reply instanceof Status && $reply->getPayload() === 'OK');
+            if ($words[0] === 'SELECT' ? !$isOk : !is_string($reply) || preg_match('/^\d+-\d+$/D', $reply) !== 1) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private function connected(): \Redis|\RedisCluster|Relay|ClientInterface
     {
         $connection = ($this->connect)();
         if ($connection instanceof \RedisCluster) {
             $connection->setOption(\Redis::OPT_PREFIX, ''); // rawCommand() would choose the node by it
+        } elseif ($connection instanceof \Redis || $connection instanceof Relay) {
+            $this->database = (int) $connection->getDBNum();
         }
+        $this->process = getmypid();
         return $connection;
     }
 
