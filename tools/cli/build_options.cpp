@@ -42,7 +42,8 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
   add_key_format(verb, options.format);
   add_allow_suspect_keys(verb, options.allow_suspect_keys);
   add_as_of(verb, options.as_of,
-            "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]");
+            "When the keys began to be read from their source, on a replica the moment that it had reached: "
+            "2026-11-21T07:00:00Z or @SECONDS [now]");
   auto* position =
       add_parsed(
           verb, "--adds-from", options.adds_from, parse_position,
@@ -51,7 +52,8 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
           ->type_name("POSITION");
   add_parsed(
       verb, "--adds-overlap", options.adds_overlap, parse_duration,
-      "Longest time that a transaction takes from its add to its commit, and by which clocks differ [10m]")
+      "Longest time that a transaction takes from its add to its commit, and by which clocks differ; not the "
+      "lag of a replica, which belongs in --as-of [10m]")
       ->type_name("DURATION")
       ->excludes(position);
 }

@@ -122,9 +122,10 @@ void add_update(CLI::App& program, VerbResult& /*result*/) {
                 kind_names([](const FilterKind& kind) { return kind.can_count(); }));
   add_key_format(verb, options->format);
   add_allow_suspect_keys(verb, options->allow_suspect_keys);
-  add_as_of(verb, options->as_of,
-            "When the added keys began to be read from their source [now]; the as-of of the set where that "
-            "is later");
+  add_as_of(
+      verb, options->as_of,
+      "When the added keys began to be read from their source, on a replica the moment that it had reached "
+      "[now]; the as-of of the set where that is later");
   add_sign_key(verb, options->sign_key)
       ->description(
           "For a signed set: the file of the secret key that has signed what is current, and now "
