@@ -6,23 +6,26 @@
 #include <array>
 #include <span>
 
-#include "ext/zend.hpp"
+#include "ext/memory_limit.hpp"
 
 namespace keysieve {
 
-// The answers to all elements of an array: on the stack for as many keys as pages ask for.
+// The answers to all elements of an array: on the stack for as many keys as pages ask for. False if there is
+// no room for them (has_room).
 template <typename Answer>
 class AnswersOf {
  public:
   [[gnu::always_inline]] explicit AnswersOf(HashTable* keys) : count_(zend_hash_num_elements(keys)) {
-    answers_ = count_ <= on_stack_.size() ? on_stack_.data()
-                                          : static_cast<Answer*>(safe_emalloc(count_, sizeof(Answer), 0));
+    answers_ = count_ <= on_stack_.size()          ? on_stack_.data()
+               : has_room(count_ * sizeof(Answer)) ? static_cast<Answer*>(emalloc(count_ * sizeof(Answer)))
+                                                   : nullptr;
   }
   AnswersOf(const AnswersOf&) = delete;
   AnswersOf& operator=(const AnswersOf&) = delete;
   ~AnswersOf() {
-    if (answers_ != on_stack_.data()) efree(answers_);
+    if (answers_ != on_stack_.data() && answers_ != nullptr) efree(answers_);
   }
+  explicit operator bool() const noexcept { return answers_ != nullptr; }
   [[nodiscard]] std::span<Answer> get() noexcept { return {answers_, count_}; }
   [[nodiscard]] std::span<Answer> all_false() noexcept {
     std::fill_n(answers_, count_, false);
@@ -73,13 +76,15 @@ inline void fill_list(HashTable* result, std::span<const bool> answers) {
   ZEND_HASH_FILL_END();
 }
 
-inline void return_bools(zval* return_value, HashTable* keys, std::span<const bool> answers) {
-  array_init_size(return_value, zend_hash_num_elements(keys));
+// False, and null, if there is no room.
+inline bool return_bools(zval* return_value, HashTable* keys, std::span<const bool> answers) {
+  if (UNEXPECTED(!make_array(return_value, answers.size(), is_list(keys)))) return false;
   if (is_list(keys)) {
     fill_list(Z_ARRVAL_P(return_value), answers);
   } else {
     append_bools(Z_ARRVAL_P(return_value), keys, answers);
   }
+  return true;
 }
 
 // Puts other answers in place of those that return_bools() gave. Allocates nothing and runs no PHP code.

@@ -2,6 +2,7 @@
 #include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
 #include "ext/exceptions.hpp"
+#include "ext/memory_limit.hpp"
 
 namespace keysieve {
 namespace {
@@ -123,11 +124,11 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
   ZEND_PARSE_PARAMETERS_END();
 
   const std::size_t count = zend_hash_num_elements(names);
+  if (UNEXPECTED(!keysieve::has_room((count + 1) * sizeof(keysieve::NamedSet)))) return;
   ALLOCA_FLAG(use_heap)
   auto* sets =
       static_cast<keysieve::NamedSet*>(do_alloca((count + 1) * sizeof(keysieve::NamedSet), use_heap));
-  if (keysieve::find_sets(names, sets)) {
-    array_init(return_value);
+  if (keysieve::find_sets(names, sets) && keysieve::make_array(return_value, count, /*is_packed=*/true)) {
     keysieve::HashPerSeed hash_per_seed(key);
     for (std::size_t done = 0; done < count; done += keysieve::kSetsAtATime) {
       const std::span some(sets + done, std::min(count - done, keysieve::kSetsAtATime));

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "ext/memory_limit.hpp"
+
 namespace keysieve {
 
 zend_class_entry* key_class = nullptr;
@@ -60,6 +62,10 @@ struct Collected {
 // Adds what an iterator gives, under its array key. An exception may be pending afterwards.
 void add_element(const Collected& collected, zval* value, const zval* key) {
   ZVAL_DEREF(value);
+  if (collected.keys->nNumUsed >= collected.keys->nTableSize &&
+      !has_room(2 * array_bytes(collected.keys->nTableSize, /*is_packed=*/false))) {
+    return;
+  }
   zend_ulong index = 0;
   const bool is_number =
       Z_TYPE_P(key) == IS_LONG || (Z_TYPE_P(key) == IS_STRING && ZEND_HANDLE_NUMERIC(Z_STR_P(key), index));
@@ -94,7 +100,7 @@ int collect_one(zend_object_iterator* iterator, void* collected) {
   }
   if (EG(exception) == nullptr) add_element(*static_cast<Collected*>(collected), value, &key);
   zval_ptr_dtor(&key);
-  return EG(exception) == nullptr ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_STOP;
+  return EG(exception) == nullptr && !is_out_of_memory() ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_STOP;
 }
 
 }  // namespace
@@ -177,6 +183,7 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
 }
 
 HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
+  if (!has_room(array_bytes(keys->nTableSize, HT_IS_PACKED(keys)))) return nullptr;
   HashTable* coerced = zend_array_dup(keys);
   zend_ulong index = 0;
   zend_string* name = nullptr;
@@ -188,8 +195,8 @@ HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
       zval_ptr_dtor(value);
       ZVAL_COPY_VALUE(value, &own);
     }
-    if (coerce_key(value, argument_number)) continue;
-    if (EG(exception) == nullptr) throw_not_a_key(value, index, name, argument_number);
+    if (coerce_key(value, argument_number) && !is_out_of_memory()) continue;
+    if (EG(exception) == nullptr && !is_out_of_memory()) throw_not_a_key(value, index, name, argument_number);
     zend_array_destroy(coerced);
     return nullptr;
   }
@@ -200,7 +207,7 @@ HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
 HashTable* GivenKeys::collect(zval* traversable, std::uint32_t argument_number) {
   Collected collected{zend_new_array(0), argument_number};
   spl_iterator_apply(traversable, collect_one, &collected);
-  if (EG(exception) == nullptr) return collected.keys;
+  if (EG(exception) == nullptr && !is_out_of_memory()) return collected.keys;
   zend_array_destroy(collected.keys);
   return nullptr;
 }

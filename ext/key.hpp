@@ -57,8 +57,8 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
 }
 
 // Returns a copy of an argument with every element coerced, which may run user code; the caller destroys the
-// copy. Returns nullptr if an element cannot be a key or user code threw; an exception is then pending.
-// Called only if hashing met an element that is not a key yet.
+// copy. Returns nullptr if an element cannot be a key or user code threw, with an exception pending, or if
+// there is no room (memory_limit.hpp). Called only if hashing met an element that is not a key yet.
 [[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
 // The keys of an argument of type iterable: an array itself, or a table of what a Traversable gives, under
@@ -74,8 +74,9 @@ class GivenKeys {
   ~GivenKeys() {
     if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
   }
-  // nullptr, with an exception pending: the iterator has thrown, or given a key that no array can have or has
-  // already. That one must not take the place of the other: its element would never be asked.
+  // nullptr, without room, or with an exception pending: the iterator has thrown, or given a key that no
+  // array can have or has already. That one must not take the place of the other: its element would never be
+  // asked.
   [[nodiscard]] HashTable* get() const noexcept { return table_; }
 
  private:
@@ -99,7 +100,7 @@ class CoercedKeys {
   ~CoercedKeys() {
     if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
   }
-  // nullptr, with an exception pending: from coerce_keys().
+  // nullptr, as from coerce_keys().
   [[nodiscard]] HashTable* get() const noexcept { return table_; }
 
  private:

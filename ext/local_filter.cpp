@@ -3,6 +3,7 @@
 #include "core/worker/seen/local_filter.hpp"
 #include "ext/classes.hpp"
 #include "ext/key.hpp"
+#include "ext/memory_limit.hpp"
 
 namespace keysieve {
 namespace {
@@ -39,12 +40,14 @@ void free_local_filter(zend_object* object) {
   zend_object_std_dtor(object);
 }
 
-// Takes the memory. False with an exception pending.
+// Takes the memory. False with an exception pending, or without room (has_room).
 bool construct(LocalFilterObject& object, std::uint64_t keys) {
   HashSeed seed;
   if (php_random_bytes_throw(&seed, sizeof seed) == FAILURE) return false;
   const std::uint64_t words = LocalFilter::words_for(keys);
-  object.memory = ecalloc(1, words * sizeof(Word) + kCacheLineBytes);
+  const std::size_t bytes = words * sizeof(Word) + kCacheLineBytes;
+  if (!has_room(bytes)) return false;
+  object.memory = ecalloc(1, bytes);
   const std::size_t past_line = reinterpret_cast<std::uintptr_t>(object.memory) % kCacheLineBytes;
   auto* line = static_cast<std::byte*>(object.memory) + (kCacheLineBytes - past_line) % kCacheLineBytes;
   object.filter = LocalFilter(std::span(reinterpret_cast<Word*>(line), words));
@@ -98,7 +101,7 @@ ZEND_METHOD(KeySieve_LocalFilter, __construct) {
                               static_cast<int>(keysieve::LocalFilter::kMaxKeys), keys);
     RETURN_THROWS();
   }
-  if (!keysieve::construct(object, static_cast<std::uint64_t>(keys))) RETURN_THROWS();
+  keysieve::construct(object, static_cast<std::uint64_t>(keys));
 }
 
 ZEND_METHOD(KeySieve_LocalFilter, add) {

@@ -89,8 +89,9 @@ void put_value(HashTable* values, zval* key, MapAnswer answer) {
   }
 }
 
-zval* list_unknown(zval* list, HashTable* values) {
-  array_init(list);
+// Lists the keys of `unknown` values, which are null. False, and null, if there is no room.
+bool list_unknown(zval* list, HashTable* values, std::size_t unknown) {
+  if (!make_array(list, unknown, /*is_packed=*/true)) return false;
   zend_ulong index = 0;
   zend_string* name = nullptr;
   zval* value = nullptr;
@@ -103,7 +104,7 @@ zval* list_unknown(zval* list, HashTable* values) {
     }
   }
   ZEND_HASH_FOREACH_END();
-  return list;
+  return !is_out_of_memory();
 }
 
 void throw_no_value(const zval* value, zend_ulong index, const zend_string* name) {
@@ -140,25 +141,24 @@ bool merge_values(HashTable* merged, HashTable* values, HashTable* returned) {
   return true;
 }
 
-// Completes the result of getMany(), in which unknown values are null. On failure it returns nothing, with an
-// exception pending.
-[[gnu::cold]] void fill_unknown(zval* return_value, zval* if_unknown) {
+// Completes the result of getMany(), in which `unknown` values are null. On failure it returns nothing, with
+// an exception pending, or the end of the script.
+[[gnu::cold]] void fill_unknown(zval* return_value, zval* if_unknown, std::size_t unknown) {
   zval values;
   ZVAL_COPY_VALUE(&values, return_value);
   ZVAL_NULL(return_value);
   zval list;
   zval returned;
-  const bool has_returned = call_if_unknown(if_unknown, list_unknown(&list, Z_ARRVAL(values)), &returned);
+  const bool has_returned =
+      list_unknown(&list, Z_ARRVAL(values), unknown) && call_if_unknown(if_unknown, &list, &returned);
   zval_ptr_dtor(&list);
   if (has_returned) {
     if (Z_TYPE(returned) != IS_ARRAY) {
       zend_argument_type_error(2, "must return an array of ?int, %s returned", type_name(&returned));
-    } else {
-      array_init(return_value);
-      if (!merge_values(Z_ARRVAL_P(return_value), Z_ARRVAL(values), Z_ARRVAL(returned))) {
-        zval_ptr_dtor(return_value);
-        ZVAL_NULL(return_value);
-      }
+    } else if (make_array(return_value, zend_hash_num_elements(Z_ARRVAL(values)), /*is_packed=*/false) &&
+               !merge_values(Z_ARRVAL_P(return_value), Z_ARRVAL(values), Z_ARRVAL(returned))) {
+      zval_ptr_dtor(return_value);
+      ZVAL_NULL(return_value);
     }
     zval_ptr_dtor(&returned);
   }
@@ -169,16 +169,16 @@ bool merge_values(HashTable* merged, HashTable* values, HashTable* returned) {
 void return_values(zval* return_value, HashTable* keys, std::span<const MapAnswer> answers, std::size_t found,
                    zval* if_unknown) {
   if (found == 0) RETURN_EMPTY_ARRAY();
-  array_init_size(return_value, static_cast<std::uint32_t>(found));
-  bool has_unknown = false;
+  if (UNEXPECTED(!make_array(return_value, found, /*is_packed=*/false))) return;
+  std::size_t unknown = 0;
   zval* key = nullptr;
   auto answer = answers.begin();
   ZEND_HASH_FOREACH_VAL(keys, key) {
     if (*answer != kAbsent) put_value(Z_ARRVAL_P(return_value), key, *answer);
-    has_unknown |= *answer++ == kUnknown;
+    if (*answer++ == kUnknown) ++unknown;
   }
   ZEND_HASH_FOREACH_END();
-  if (UNEXPECTED(has_unknown)) fill_unknown(return_value, if_unknown);
+  if (UNEXPECTED(unknown != 0)) fill_unknown(return_value, if_unknown, unknown);
 }
 
 void return_members(zval* return_value, const SnapshotView& map, MapAnswer answer) {
@@ -203,7 +203,11 @@ void return_members(zval* return_value, const SnapshotView& map, MapAnswer answe
     zval_ptr_dtor(&returned);
     return;
   }
-  array_init(return_value);
+  const std::size_t count = zend_hash_num_elements(Z_ARRVAL(returned));
+  if (!make_array(return_value, count, /*is_packed=*/true)) {
+    zval_ptr_dtor(&returned);
+    return;
+  }
   zval* name = nullptr;
   ZEND_HASH_FOREACH_VAL(Z_ARRVAL(returned), name) {
     ZVAL_DEREF(name);
@@ -269,10 +273,11 @@ KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
   keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   const keysieve::GivenKeys given(iterable, 1);
-  if (UNEXPECTED(given.get() == nullptr)) RETURN_THROWS();
+  if (UNEXPECTED(given.get() == nullptr)) return;
   const keysieve::CoercedKeys keys(given.get(), 1);
-  if (UNEXPECTED(keys.get() == nullptr)) RETURN_THROWS();
+  if (UNEXPECTED(keys.get() == nullptr)) return;
   keysieve::AnswersOf<keysieve::MapAnswer> answers(keys.get());
+  if (UNEXPECTED(!answers)) return;
   const std::size_t found = asked->set->find_many(keys.get(), asked->terms, answers.get());
   keysieve::return_values(return_value, keys.get(), answers.get(), found, if_unknown);
 }

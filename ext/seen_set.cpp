@@ -65,12 +65,12 @@ ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
   AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   const keysieve::GivenKeys given(iterable, 1);
-  if (UNEXPECTED(given.get() == nullptr)) RETURN_THROWS();
+  if (UNEXPECTED(given.get() == nullptr)) return;
   const keysieve::CoercedKeys keys(given.get(), 1);
-  if (UNEXPECTED(keys.get() == nullptr)) RETURN_THROWS();
+  if (UNEXPECTED(keys.get() == nullptr)) return;
   // All memory is there before the first key is added: if memory_limit ends the script, all keys stay new.
   keysieve::Answers answers(keys.get());
-  keysieve::return_bools(return_value, keys.get(), answers.all_false());
+  if (UNEXPECTED(!answers || !keysieve::return_bools(return_value, keys.get(), answers.all_false()))) return;
   if (UNEXPECTED(keysieve::is_out_of_memory())) return;
   if (UNEXPECTED(!asked->set->add_many_if_new(keys.get(), answers.get()))) {
     zend_array_destroy(Z_ARRVAL_P(return_value));

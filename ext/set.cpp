@@ -50,10 +50,10 @@ void return_candidates(zval* return_value, HashTable* keys, std::span<const bool
   if (maybe == 0) RETURN_EMPTY_ARRAY();
   while (!answers.back()) answers = answers.first(answers.size() - 1);
   if (is_list(keys) && answers.size() <= maybe * kPlacesPerCandidate) {
-    array_init_size(return_value, static_cast<std::uint32_t>(answers.size()));
+    if (UNEXPECTED(!make_array(return_value, answers.size(), /*is_packed=*/true))) return;
     fill_places(Z_ARRVAL_P(return_value), keys, answers, maybe);
   } else {
-    array_init_size(return_value, static_cast<std::uint32_t>(maybe));
+    if (UNEXPECTED(!make_array(return_value, maybe, /*is_packed=*/false))) return;
     append_candidates(Z_ARRVAL_P(return_value), keys, answers);
   }
 }
@@ -70,8 +70,9 @@ KEYSIEVE_UNGUARDED void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   const GivenKeys given(iterable, 1);
   HashTable* keys = given.get();
-  if (UNEXPECTED(keys == nullptr)) RETURN_THROWS();
+  if (UNEXPECTED(keys == nullptr)) return;
   Answers answers(keys);
+  if (UNEXPECTED(!answers)) return;
   const auto maybe = asked->set->may_contain_many(keys, asked->terms, answers.get());
   if (UNEXPECTED(!maybe)) RETURN_THROWS();
   give(return_value, keys, answers.get(), *maybe);

@@ -32,23 +32,7 @@ extern "C" {
 #include "ext/spl/spl_iterators.h"
 }
 
-#ifdef ZEND_HAS_OOM
-// nullptr in an older patch release of the same PHP, which has no EG(delayed_oom) either.
-extern "C" [[gnu::weak]] ZEND_API void ZEND_FASTCALL zend_handle_delayed_oom();
-#endif
-
 namespace keysieve {
-
-// Whether memory_limit was exceeded and the script ends as soon as this method returns. PHP 8.2.36, for
-// example, grants the memory and reports the error only then; PHPs without delayed_oom end the script at
-// once.
-inline bool is_out_of_memory() noexcept {
-#ifdef ZEND_HAS_OOM
-  return zend_handle_delayed_oom != nullptr && EG(delayed_oom).state == ZEND_OOM_STATE_PENDING;
-#else
-  return false;
-#endif
-}
 
 inline std::string_view view_of(const zend_string* text) noexcept {
   return {ZSTR_VAL(text), ZSTR_LEN(text)};
