@@ -11,8 +11,8 @@ use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
+use PHPUnit\Framework\Attributes\Group;
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
 
@@ -207,7 +207,7 @@ final class ArgumentsTest extends TestCase
         self::assertThrows(\TypeError::class, 'must be of type string|int, float given', static fn () => new Key(1.5));
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testNullIsTheEmptyStringAndDeprecated(): void
     {
         $messages = [];
@@ -220,7 +220,7 @@ final class ArgumentsTest extends TestCase
         self::assertStringContainsString('Passing null to parameter #1 ($key)', $messages[0]);
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testTheCallersVariableIsNotCoerced(): void
     {
         foreach ([1.5, true, 1.0] as $value) {
@@ -252,7 +252,7 @@ final class ArgumentsTest extends TestCase
         self::assertThrows(\TypeError::class, $message, static fn () => candidate_sets(['arguments', 1], 'apple'));
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testWrongNumbersOfArgumentsAreErrors(): void
     {
         foreach ([

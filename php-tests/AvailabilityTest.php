@@ -13,8 +13,8 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
+use PHPUnit\Framework\Attributes\Group;
 use function KeySieve\candidate_sets;
 
 /** Everything but Ready answers maybe. Each state comes from a cause of its own; the others are in tests/core/shm. */
@@ -27,6 +27,7 @@ final class AvailabilityTest extends TestCase
         self::assertSame(['unknown'], candidate_sets(['unknown'], 'pear'));
     }
 
+    #[Group('unsanitized')]
     public function testASetPastItsValidityIsExpired(): void
     {
         SharedMemory::put('expiring', ['apple'], ['--valid-for', '1h']);
@@ -51,6 +52,7 @@ final class AvailabilityTest extends TestCase
         );
     }
 
+    #[Group('unsanitized')]
     public function testAProcessThatAsksRarelyNoticesAnExpiryAtItsNextCall(): void
     {
         SharedMemory::put('rarely', ['apple'], ['--valid-for', '1h']);
@@ -67,6 +69,7 @@ final class AvailabilityTest extends TestCase
         self::assertSame('[3602,0]', $script->output, $script->errors);
     }
 
+    #[Group('unsanitized')]
     public function testASlowJobAfterManyFastOnesNoticesAnExpirySoon(): void
     {
         SharedMemory::put('slow', ['apple'], ['--valid-for', '1h']);
@@ -88,6 +91,7 @@ final class AvailabilityTest extends TestCase
     }
 
     /** As RoadRunner, Swoole and FrankenPHP's worker mode serve: for the extension all of it is one request of PHP. */
+    #[Group('unsanitized')]
     public function testAServerThatSaysWhereARequestBeginsFollowsAtOnce(): void
     {
         SharedMemory::put('served', ['apple'], ['--valid-for', '1h']);
@@ -269,7 +273,7 @@ final class AvailabilityTest extends TestCase
         self::assertSame([...array_fill(0, 7, 'Ready'), ...array_fill(0, 7, 'Disabled')], $states);
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testPhpinfoSaysThatAllSetsAreOff(): void
     {
         $script = PhpScript::run("(new ReflectionExtension('keysieve'))->info();", ['keysieve.enabled' => 0]);

@@ -47,6 +47,7 @@ final class CoroutineServerTest extends TestCase
         }
     }
 
+    #[Group('unsanitized')]
     public function testTheNextRequestNoticesAnExpiry(): void
     {
         SharedMemory::put('served', ['apple'], ['--valid-for', '1h']);

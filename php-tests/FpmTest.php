@@ -8,6 +8,7 @@ use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
 
 /** Real requests to a real php-fpm, with opcache and JIT; its workers live through all that is published. */
 final class FpmTest extends TestCase
@@ -51,6 +52,7 @@ final class FpmTest extends TestCase
         self::assertSame($workers, self::assertBothAnswer([true, true], 'keys', 'fpm-fresh'), 'none was restarted');
     }
 
+    #[Group('unsanitized')]
     public function testExpiryShowsInRequestsOfFewLookups(): void
     {
         SharedMemory::put('fpm-expiring', ['apple'], ['--valid-for', '1h']);

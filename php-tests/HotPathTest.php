@@ -10,20 +10,17 @@ use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /**
  * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc.
  * A key is hashed once, however many sets of one seed look at it. The same holds for what is added to a seen set.
  */
+#[Group('unsanitized')]
 final class HotPathTest extends TestCase
 {
     private const SETS = 16;
     private const LONG_KEY_BYTES = 1 << 22;
-
-    protected function setUp(): void
-    {
-        self::skipUnderAsan();
-    }
 
     /** The lookups that are watched: fewer than 4,096, at each of which a reader looks at the clock and its files. */
     private const LOOKUPS = <<<'PHP'

@@ -8,7 +8,7 @@ use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
+use PHPUnit\Framework\Attributes\Group;
 
 /** Info and stats(): what can be known of a set and of its use. */
 final class InfoTest extends TestCase
@@ -62,7 +62,7 @@ final class InfoTest extends TestCase
         self::assertSame(filesize(SharedMemory::directory() . '/known.ks'), $info->sizeBytes);
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testPhpinfoCountsKnownAbsentKeysOfSetsThatHaveThem(): void
     {
         SharedMemory::put('known-info', ['apple'], ['--known-absent', self::listOfAbsent(5_000)]);

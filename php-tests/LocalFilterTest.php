@@ -8,7 +8,7 @@ use KeySieve\Key;
 use KeySieve\LocalFilter;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\TestCase;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
+use PHPUnit\Framework\Attributes\Group;
 
 /** The filter that one process fills for itself. */
 final class LocalFilterTest extends TestCase
@@ -92,10 +92,10 @@ final class LocalFilterTest extends TestCase
         self::assertThrows(\Exception::class, "Serialization of 'KeySieve\LocalFilter' is not allowed", static fn () => serialize($filter));
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
+    #[Group('unsanitized')]
     public function testItsMemoryIsTakenAtOnceAndGivenBack(): void
     {
-        self::skipUnderAsan();
         [$before, $with, $filled, $after] = [0, 0, 0, 0];
         $before = memory_get_usage();
         $filter = new LocalFilter(1_000_000);

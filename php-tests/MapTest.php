@@ -14,7 +14,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
+use PHPUnit\Framework\Attributes\Group;
 
 /** Maps: a value for each key, which sets a key is in, and the callable that answers what the map cannot know. */
 final class MapTest extends TestCase
@@ -209,7 +209,7 @@ final class MapTest extends TestCase
         self::assertNull((new Map('tiers'))->info()->trouble);
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testPhpinfoSaysHowManyBitsValuesHave(): void
     {
         $script = PhpScript::run("KeySieve\\candidate_sets(['tiers', 'plain'], 'apple'); phpinfo(INFO_MODULES);");

@@ -21,7 +21,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
+use PHPUnit\Framework\Attributes\Group;
 
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase
@@ -97,7 +97,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testASetEqualsOnlyItself(): void
     {
         $set = new Set('objects');
@@ -194,7 +194,7 @@ final class ObjectsTest extends TestCase
         self::assertSame(Availability::Expired, Availability::from('expired'));
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testObjectsWithoutAConstructorCallAreRefused(): void
     {
         foreach ([Set::class, Map::class, Key::class, Info::class, SeenSet::class, SeenInfo::class] as $class) {
@@ -203,7 +203,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testAnObjectWhoseNameWasMadeInvalidBeforeItsConstructorRanIsRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'
@@ -228,7 +228,7 @@ final class ObjectsTest extends TestCase
     }
 
     /** An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet. */
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'

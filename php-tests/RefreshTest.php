@@ -13,8 +13,8 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\RequiresPhpExtension;
 
+use PHPUnit\Framework\Attributes\Group;
 use function KeySieve\begin_request;
 
 /** A running process follows what is published, also when that happens in the middle of a call. */
@@ -45,7 +45,7 @@ final class RefreshTest extends TestCase
         self::assertSame('', $script->errors);
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testAHandlerThatPublishesAndThrowsLeavesASoundProcess(): void
     {
         SharedMemory::put('thrown', ['apple']);
@@ -64,7 +64,7 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('thrown'), 'old publications are detached');
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testAHandlerThatPublishesAndReturnsGetsAnAnswer(): void
     {
         SharedMemory::put('returned', ['', 'apple'], ['-0']);
@@ -76,7 +76,7 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('returned'));
     }
 
-    #[RequiresPhpExtension('keysieve')]
+    #[Group('extension')]
     public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
     {
         SharedMemory::put('stringable', ['apple']);
@@ -98,6 +98,7 @@ final class RefreshTest extends TestCase
     }
 
     /** The cycle collector runs destructors in the middle of info(), which makes objects. */
+    #[Group('unsanitized')]
     public function testADestructorMayAttachANewPublicationInTheMiddleOfInfo(): void
     {
         SharedMemory::put('collected', ['apple'], ['--key-profile', 'as it was built']);

@@ -18,6 +18,7 @@ use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 use PHPUnit\Framework\Attributes\RequiresFunction;
 
 /** Sets that PHP itself fills: what is new, and what was seen. */
@@ -158,9 +159,9 @@ final class SeenSetTest extends TestCase
 
     /** The set is empty as long as each process dies, so that no key can be taken for seen. */
     #[DataProvider('manyKeys')]
+    #[Group('unsanitized')]
     public function testABatchThatRunsOutOfMemoryLeavesItsKeysNew(string $keys): void
     {
-        self::skipUnderAsan();
         $windows = SeenWindows::open('tight', 200_000);
         $set = new SeenSet('tight');
         for ($deaths = 0; ; ++$deaths) {
@@ -188,9 +189,9 @@ final class SeenSetTest extends TestCase
         self::assertGreaterThan(1, $deaths);
     }
 
+    #[Group('unsanitized')]
     public function testAKeyThatRunsOutOfMemoryStaysNew(): void
     {
-        self::skipUnderAsan();
         $windows = SeenWindows::open('tight');
         $script = PhpScript::run(<<<'PHP'
             $set = new KeySieve\SeenSet('tight');
@@ -203,9 +204,9 @@ final class SeenSetTest extends TestCase
         self::assertTrue((new SeenSet('tight'))->addIfNew(str_repeat('k', 1 << 22)));
     }
 
+    #[Group('unsanitized')]
     public function testAShutdownFunctionAddsAfterTheMemoryRanOut(): void
     {
-        self::skipUnderAsan();
         $windows = SeenWindows::open('tight');
         $script = PhpScript::run(<<<'PHP'
             $set = new KeySieve\SeenSet('tight');

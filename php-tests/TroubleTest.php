@@ -11,6 +11,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** What a running worker cannot use shows at once: in its log, in availability() and in info(). */
 final class TroubleTest extends TestCase
@@ -61,6 +62,7 @@ final class TroubleTest extends TestCase
      * @param callable(string): mixed $repair
      */
     #[DataProvider('refusedControlPages')]
+    #[Group('unsanitized')]
     public function testARefusedControlPageMeansMaybe(callable $spoil, string $state, string $reason, callable $repair): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a file away');
@@ -80,6 +82,7 @@ final class TroubleTest extends TestCase
         $this->assertLogged(2, $name);
     }
 
+    #[Group('unsanitized')]
     public function testAPublicationThatIsRefusedLeavesTheOneBefore(): void
     {
         $this->serve('kept');
@@ -98,6 +101,7 @@ final class TroubleTest extends TestCase
         $this->assertLogged(2, 'set "kept"');
     }
 
+    #[Group('unsanitized')]
     public function testTroubleIsLoggedWhileARequestGoesOn(): void
     {
         SharedMemory::put('unending', ['apple']);

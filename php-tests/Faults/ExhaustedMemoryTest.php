@@ -36,7 +36,6 @@ final class ExhaustedMemoryTest extends TestCase
     #[DataProvider('calls')]
     public function testTheFirstCallOfAProcessAnswersAsForAMissingSet(string $call, array $possible, mixed $later): void
     {
-        self::skipUnderAsan();
         SharedMemory::put('starved', ['apple'], ['--key-profile', 'a name that must be copied']);
         $tried = 0;
         foreach (['false', 'true'] as $lasts) {
@@ -77,7 +76,6 @@ final class ExhaustedMemoryTest extends TestCase
     /** A worker that lives on: the folder of its set is replaced by one with another key, again and again. */
     public function testALookupThatFindsAnotherFolderAnswersMaybeAndThenRightly(): void
     {
-        self::skipUnderAsan();
         $others = new Folder('others', 0755);
         foreach (['apple', 'pear'] as $key) {
             SharedMemory::put('starved', [$key]);

@@ -26,10 +26,6 @@ final class Examples
     /** @param array<string, string> $environment */
     public function __construct(array $environment = [])
     {
-        $missing = array_filter(self::modules(), static fn (string $module): bool => !is_file(PHP_EXTENSION_DIR . "/$module.so"));
-        if (PHP_ZTS && $missing !== []) {
-            TestCase::markTestSkipped('Debian has these modules only for a PHP without threads: ' . implode(', ', $missing));
-        }
         $this->folder = new Folder('examples');
         $this->database = "{$this->folder}/examples.sqlite";
         $php = implode(' ', array_map(escapeshellarg(...), $this->interpreter()));

@@ -7,14 +7,6 @@ namespace KeySieve\Tests\Support;
 /** The base of all tests: keys by the thousand, and assertions about errors and about what takes a moment. */
 abstract class TestCase extends \PHPUnit\Framework\TestCase
 {
-    /** AddressSanitizer (step php_asan of tools/test) runs neither below libfaketime nor in valgrind, and allocates for itself. */
-    public static function skipUnderAsan(): void
-    {
-        if (getenv('ASAN_OPTIONS') !== false) {
-            self::markTestSkipped('not under AddressSanitizer');
-        }
-    }
-
     /** @return string[] "$name 1" and so on */
     public static function keys(int $count, string $name = 'key'): array
     {

@@ -11,10 +11,18 @@
 
 namespace keysieve::test {
 
-inline auto every_kind_id() {
+template <typename Condition>
+auto ids_of_kinds(Condition condition) {
   std::vector<std::uint8_t> ids;
-  for (const FilterKind& kind : filter_kinds()) ids.push_back(kind.id);
+  for (const FilterKind& kind : filter_kinds())
+    if (condition(kind)) ids.push_back(kind.id);
   return ::testing::ValuesIn(ids);
+}
+inline auto every_kind_id() {
+  return ids_of_kinds([](const FilterKind& /*kind*/) { return true; });
+}
+inline auto kinds_that_add() {
+  return ids_of_kinds([](const FilterKind& kind) { return kind.can_add(); });
 }
 inline std::string name_of_kind(const ::testing::TestParamInfo<std::uint8_t>& tested) {
   return std::string(find_filter_kind(tested.param)->name);

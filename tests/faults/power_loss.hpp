@@ -56,7 +56,6 @@ struct Story {
   std::function<std::string(const Places& places, Acknowledgements acknowledged)> check;
   unsigned calls_between_kills = 1;  // in short runs
   std::size_t spare_syncs = 0;       // those of part 0 that it does without
-  bool has_many_syncs = false;       // which short runs do not leave out
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const Story& story, std::ostream* out) { *out << story.name; }

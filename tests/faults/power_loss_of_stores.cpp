@@ -107,7 +107,7 @@ bool is_refused(const std::string& url, Acknowledgements acknowledged) {
 Story store_story(const char* name, const std::string& scheme,
                   void (*work)(const std::string& url, Acknowledged& acknowledged, int part),
                   std::string (*check)(const std::string& url, Acknowledgements acknowledged),
-                  unsigned calls_between_kills, std::size_t spare_syncs, bool has_many_syncs) {
+                  unsigned calls_between_kills, std::size_t spare_syncs) {
   const auto url_in = [scheme](const Places& places) { return scheme + ":" + places.disk + "/store"; };
   return {name,
           [=](const Places& places, Acknowledged& acknowledged, int part) {
@@ -117,9 +117,7 @@ Story store_story(const char* name, const std::string& scheme,
             const std::string url = url_in(places);
             return is_refused(url, acknowledged) ? "" : check(url, acknowledged);
           },
-          calls_between_kills,
-          spare_syncs,
-          has_many_syncs};
+          calls_between_kills, spare_syncs};
 }
 
 }  // namespace
@@ -166,12 +164,12 @@ int number_of(const SnapshotBytes& snapshot) {
 }
 
 Story adds_story(const char* name, const std::string& scheme, unsigned calls_between_kills) {
-  return store_story(name, scheme, add_to_store, check_adds, calls_between_kills, 0, false);
+  return store_story(name, scheme, add_to_store, check_adds, calls_between_kills, 0);
 }
 
 Story push_story(const char* name, const std::string& scheme, unsigned calls_between_kills,
                  std::size_t spare_syncs) {
-  return store_story(name, scheme, push_to_store, check_pushes, calls_between_kills, spare_syncs, true);
+  return store_story(name, scheme, push_to_store, check_pushes, calls_between_kills, spare_syncs);
 }
 
 }  // namespace keysieve::test

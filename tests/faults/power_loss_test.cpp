@@ -22,13 +22,16 @@ class PowerLoss : public ::testing::TestWithParam<Story> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stories, PowerLoss,
-                         ::testing::Values(adds_story("adds_to_dir", "dir", 11),
-                                           adds_story("adds_to_lmdb", "lmdb", 7),
-                                           push_story("pushes_to_dir", "dir", 150, 10),
-                                           push_story("pushes_to_lmdb", "lmdb", 37, 0), mirror_story(),
-                                           cache_story(), host_story()),
-                         [](const auto& story) { return std::string(story.param.name); });
+const auto stories_of_few_syncs =
+    ::testing::Values(adds_story("adds_to_dir", "dir", 11), adds_story("adds_to_lmdb", "lmdb", 7),
+                      mirror_story(), cache_story(), host_story());
+const auto stories_of_many_syncs = ::testing::Values(push_story("pushes_to_dir", "dir", 150, 10),
+                                                     push_story("pushes_to_lmdb", "lmdb", 37, 0));
+std::string story_name(const ::testing::TestParamInfo<Story>& story) {
+  return story.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(OfFewSyncs, PowerLoss, stories_of_few_syncs, story_name);
+INSTANTIATE_TEST_SUITE_P(OfManySyncs, PowerLoss, stories_of_many_syncs, story_name);
 
 TEST_P(PowerLoss, LosesNothingThatWasAcknowledged) {
   PowerLosses losses(GetParam());
@@ -53,8 +56,11 @@ TEST_P(PowerLoss, LosesNothingThatWasAcknowledgedAfterAKill) {
 }
 
 // So the states are enough to find a sync that is missing.
-TEST_P(PowerLoss, LosesSomethingWithoutEachSyncButTheSpareOnes) {
-  if (GetParam().has_many_syncs && soak_rounds(0, 1) == 0) GTEST_SKIP() << "takes minutes";
+class EachSync : public PowerLoss {};
+INSTANTIATE_TEST_SUITE_P(Stories, EachSync, stories_of_few_syncs, story_name);
+INSTANTIATE_TEST_SUITE_P(Nightly, EachSync, stories_of_many_syncs, story_name);
+
+TEST_P(EachSync, IsNeededButTheSpareOnes) {
   PowerLosses losses(GetParam());
   std::size_t syncs = 0;
   std::string spare;

@@ -113,7 +113,6 @@ TEST_P(StarvedStore, GivesTheWholeSnapshotOrNothing) {
 }
 
 TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
-  if (!open()->abilities().log) GTEST_SKIP() << "has no logs";
   const std::string log = "keysieve:tags:adds";
   std::unique_ptr<Store> store = open();
   int tried = 0;
@@ -140,7 +139,6 @@ TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
 }
 
 TEST_P(StarvedStore, KeepsWhatIsAboveATrim) {
-  if (!open()->abilities().log) GTEST_SKIP() << "has no logs";
   const std::string log = "keysieve:tags:adds";
   const std::vector<std::string> keys{"trimmed", "kept"};
   std::unique_ptr<Store> store = open();

@@ -32,13 +32,19 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
   [[nodiscard]] static BuiltShards build(const Geometry& geometry, const std::vector<KeyHash>& hashes) {
     return {kind(), geometry, hashes};
   }
-  // The Bloom family: bits that are set one key at a time.
-  [[nodiscard]] static bool is_bit_kind() { return kind().can_add() && !kind().can_remove(); }
   static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
     return static_cast<std::uint64_t>(std::count_if(
         hashes.begin(), hashes.end(), [&](const KeyHash& hash) { return shards.may_contain(hash); }));
   }
 };
+
+// The Bloom family: bits that are set one key at a time.
+class BitKinds : public FilterConformance {};
+class KindsThatAdd : public FilterConformance {};
+class KindsThatRemove : public FilterConformance {};
+// In those that remove, the bucket of a fingerprint depends on those before it.
+class KindsThatDoNotRemove : public FilterConformance {};
+class KindsWithACapacity : public FilterConformance {};
 
 TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
   const auto keys = built_in(20'000);
@@ -138,8 +144,7 @@ TEST_P(FilterConformance, HoldsASingleKey) {
   EXPECT_EQ(shards.array().entries[0].key_count, 1U);
 }
 
-TEST_P(FilterConformance, SetsNoMoreThanHashCountBitsPerKey) {
-  if (!is_bit_kind()) GTEST_SKIP();
+TEST_P(BitKinds, SetsNoMoreThanHashCountBitsPerKey) {
   const Geometry geometry = geometry_for(1);
   for (const KeyHash& key : built_in(100)) {
     const std::uint64_t bits = count_set_bits(build(geometry, {key}).bytes());
@@ -148,8 +153,7 @@ TEST_P(FilterConformance, SetsNoMoreThanHashCountBitsPerKey) {
   }
 }
 
-TEST_P(FilterConformance, DoesNotDependOnTheOrderOfKeys) {
-  if (kind().can_remove()) GTEST_SKIP() << "which bucket a fingerprint lies in depends on those before it";
+TEST_P(KindsThatDoNotRemove, DoesNotDependOnTheOrderOfKeys) {
   auto keys = built_in(300);
   const Geometry geometry{&kind(), geometry_for(300).params, 1};
   std::vector<std::byte> forward(shard_bytes());
@@ -174,8 +178,7 @@ TEST_P(FilterConformance, FillsOnlyOneShardWhenAllKeysBelongThere) {
   }
 }
 
-TEST_P(FilterConformance, AnswersMaybeForAddedKeys) {
-  if (!kind().can_add()) GTEST_SKIP();
+TEST_P(KindsThatAdd, AnswersMaybeForAddedKeys) {
   const auto built = built_in(1'000);
   const auto added = added_later(1'000);
   BuiltShards shards = build(geometry_for(1'000, 2.0), built);
@@ -185,8 +188,7 @@ TEST_P(FilterConformance, AnswersMaybeForAddedKeys) {
   EXPECT_LT(count_maybe(shards, never_added(10'000)), 300U) << "1 % is 100";
 }
 
-TEST_P(FilterConformance, ForgetsOnlyTheRemovedKeys) {
-  if (!kind().can_remove()) GTEST_SKIP();
+TEST_P(KindsThatRemove, ForgetsOnlyTheRemovedKeys) {
   const auto kept = built_in(1'000);
   const auto removed = added_later(1'000);
   BuiltShards shards = build(geometry_for(1'000, 2.0), kept);
@@ -199,8 +201,7 @@ TEST_P(FilterConformance, ForgetsOnlyTheRemovedKeys) {
   EXPECT_EQ(count_set_bits(shards.bytes()), 0U);
 }
 
-TEST_P(FilterConformance, RefusesToRemoveAKeyThatIsCertainlyAbsent) {
-  if (!kind().can_remove()) GTEST_SKIP();
+TEST_P(KindsThatRemove, RefusesToRemoveAKeyThatIsCertainlyAbsent) {
   BuiltShards shards(kind(), geometry_for(1'000), built_in(1'000));
   const std::vector<std::byte> before(shards.bytes().begin(), shards.bytes().end());
   for (const KeyHash& hash : never_added(1'000)) {
@@ -210,8 +211,7 @@ TEST_P(FilterConformance, RefusesToRemoveAKeyThatIsCertainlyAbsent) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), shards.bytes().begin()));
 }
 
-TEST_P(FilterConformance, ReportsAFullShardAndLeavesItUnchanged) {
-  if (kind().capacity == nullptr) GTEST_SKIP();
+TEST_P(KindsWithACapacity, ReportsAFullShardAndLeavesItUnchanged) {
   const Geometry geometry = geometry_for(100);
   BuiltShards shards(kind(), {&kind(), geometry.params, 1}, {});
   std::vector<KeyHash> added;
@@ -233,8 +233,7 @@ TEST_P(FilterConformance, StaysInsideTheShardsForExtremeHashes) {
   EXPECT_EQ(count_maybe(shards, outermost), outermost.size());
 }
 
-TEST_P(FilterConformance, EstimatesAnFprOf1ForAFullShard) {
-  if (!is_bit_kind()) GTEST_SKIP();
+TEST_P(BitKinds, EstimatesAnFprOf1ForAFullShard) {
   const std::vector<std::byte> full(shard_bytes(), std::byte{0xff});
   EXPECT_DOUBLE_EQ(kind().estimated_fpr(full, {}, geometry_for(1).params), 1.0);
 }
@@ -252,9 +251,33 @@ TEST_P(FilterConformance, ExpectsAHigherFprWithMoreKeys) {
   }
 }
 
+auto every_size_of(bool (*has)(const FilterKind&)) {
+  return ::testing::Combine(test::ids_of_kinds(has), test::every_shard_size());
+}
+bool is_bit_kind(const FilterKind& kind) {
+  return kind.can_add() && !kind.can_remove();
+}
+bool removes(const FilterKind& kind) {
+  return kind.can_remove();
+}
+bool removes_nothing(const FilterKind& kind) {
+  return !kind.can_remove();
+}
+bool has_capacity(const FilterKind& kind) {
+  return kind.capacity != nullptr;
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKind, FilterConformance,
                          ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
                          test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, BitKinds, every_size_of(is_bit_kind), test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsThatAdd,
+                         ::testing::Combine(test::kinds_that_add(), test::every_shard_size()),
+                         test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsThatRemove, every_size_of(removes), test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsThatDoNotRemove, every_size_of(removes_nothing),
+                         test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsWithACapacity, every_size_of(has_capacity), test::name_of_kind_and_size);
 
 }  // namespace
 }  // namespace keysieve

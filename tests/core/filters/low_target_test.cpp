@@ -70,8 +70,9 @@ TEST_P(LowTarget, AnswersAlikeForSingleKeysAndBatchesWithEveryInstructionSet) {
   }
 }
 
-TEST_P(LowTarget, HasRoomForAddsWithGrowth) {
-  if (!kind().can_add()) GTEST_SKIP();
+class LowTargetOfKindsThatAdd : public LowTarget {};
+
+TEST_P(LowTargetOfKindsThatAdd, HasRoomForAddsWithGrowth) {
   const auto built = built_in(5'000);
   const auto added = added_later(5'000);
   BuiltShards shards(kind(), geometry_for(5'000, 2.0), built);
@@ -92,6 +93,9 @@ TEST_P(LowTarget, IsMetByTheEstimateFromTheBytes) {
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, LowTarget,
                          ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
+                         test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, LowTargetOfKindsThatAdd,
+                         ::testing::Combine(test::kinds_that_add(), test::every_shard_size()),
                          test::name_of_kind_and_size);
 
 // Kinds whose every key is compared by a number of bits: at 1e-9 that takes 29 to 31 of them in most shards,
