@@ -1,5 +1,6 @@
 #include "tests/support/certificates.hpp"
 
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
@@ -28,22 +29,45 @@ Certificates::Certificates() {
   for (const std::string authority : {"ca", "stranger"}) {
     request(authority, path(authority + ".key"), {"-x509", "-out", path(authority + ".crt")});
   }
-  sign("server", "DNS:localhost,IP:127.0.0.1");
-  sign("name", "DNS:localhost");
-  sign("other", "DNS:other.example");
-  sign("expired", "DNS:localhost,IP:127.0.0.1", /*days_ago=*/2);
+  std::ofstream(path("index"));
+  std::ofstream(path("ca.conf")) << "[ca]\ndefault_ca=ours\n"
+                                    "[ours]\ndatabase="
+                                 << path("index")
+                                 << "\ndefault_md=sha256\nrand_serial=yes\npolicy=any\ncopy_extensions=copy\n"
+                                    "unique_subject=no\n"
+                                    "[any]\ncommonName=supplied\n";
+  const Words for_a_day{"-days", "1"};
+  sign("server", "DNS:localhost,IP:127.0.0.1", for_a_day);
+  sign("name", "DNS:localhost", for_a_day);
+  sign("other", "DNS:other.example", for_a_day);
+  sign("expired", "DNS:localhost,IP:127.0.0.1",
+       {"-startdate", "20200101000000Z", "-enddate", "20200102000000Z"});
   run("openssl",
       {"pkey", "-in", path("server.key"), "-aes256", "-passout", "pass:secret", "-out", path("locked.key")});
 }
 
-// Valid for a day. openssl makes no certificate that has expired already.
-void Certificates::sign(const std::string& name, const std::string& for_whom, int days_ago) const {
+// Other commands of openssl than "ca" make no certificate that has expired already.
+void Certificates::sign(const std::string& name, const std::string& for_whom, const Words& validity) const {
   request(name, path(name + ".key"),
           {"-addext", "subjectAltName=" + for_whom, "-addext", "basicConstraints=critical,CA:FALSE", "-out",
            path(name + ".csr")});
-  run("faketime", {"-f", "-" + std::to_string(days_ago) + "d", "openssl", "x509", "-req", "-days", "1", "-in",
-                   path(name + ".csr"), "-copy_extensions", "copy", "-CA", path("ca.crt"), "-CAkey",
-                   path("ca.key"), "-CAcreateserial", "-out", path(name + ".crt")});
+  Words arguments{"ca",
+                  "-batch",
+                  "-notext",
+                  "-config",
+                  path("ca.conf"),
+                  "-outdir",
+                  directory_.path(),
+                  "-cert",
+                  path("ca.crt"),
+                  "-keyfile",
+                  path("ca.key"),
+                  "-in",
+                  path(name + ".csr"),
+                  "-out",
+                  path(name + ".crt")};
+  arguments.insert(arguments.end(), validity.begin(), validity.end());
+  run("openssl", std::move(arguments));
 }
 
 Certificates& shared_certificates() {

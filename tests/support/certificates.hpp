@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/support/temporary_directory.hpp"
 
@@ -9,7 +10,7 @@ namespace keysieve::test {
 
 // <name>.crt and <name>.key, signed by ca.crt:
 // "server" is for 127.0.0.1 and localhost, "name" for localhost alone, "other" for another host; "expired"
-// was for this host until yesterday. "stranger" is another authority. locked.key has a password.
+// was for this host until 2020. "stranger" is another authority. locked.key has a password.
 class Certificates {
  public:
   Certificates();
@@ -17,7 +18,8 @@ class Certificates {
   [[nodiscard]] std::string path(const std::string& file) const { return directory_ / file; }
 
  private:
-  void sign(const std::string& name, const std::string& for_whom, int days_ago = 0) const;
+  void sign(const std::string& name, const std::string& for_whom,
+            const std::vector<std::string>& validity) const;
 
   TemporaryDirectory directory_;
 };
