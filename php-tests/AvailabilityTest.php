@@ -141,7 +141,7 @@ final class AvailabilityTest extends TestCase
     #[DataProvider('foreignOwners')]
     public function testASetOfAnotherUserIsMissingUnlessTheSettingNamesTheUser(int $owner, int|string $setting): void
     {
-        self::assertSame(0, posix_geteuid(), 'only root can give a folder away');
+        self::needsRoot();
         SharedMemory::put("foreign-$owner", ['apple']);
         Program::output(['chown', '-R', (string) $owner, SharedMemory::folder("foreign-$owner")]);
         foreach ([['', 'Missing'], ['daemon', 'Missing'], [$setting, 'Ready']] as [$trusted, $state]) {

@@ -85,7 +85,7 @@ final class FpmSitesTest extends TestCase
 
     public function testEachSiteTrustsItsOwnOwner(): void
     {
-        self::assertSame(0, posix_geteuid(), 'only root can give a folder away');
+        self::needsRoot();
         self::publish('foreign', 'apple');
         Program::output(['chown', '-R', '54321', self::directoryOf('foreign') . '/site']);
         $pool = new FpmPool(self::PAGE, ['pages' => [

@@ -113,7 +113,7 @@ final class SeenSetUnavailableTest extends TestCase
     #[DataProvider('untrusted')]
     public function testAFolderThatIsNotTrustedIsMissing(callable $spoil, string $reason): void
     {
-        self::assertSame(0, posix_geteuid(), 'only root can give a folder away');
+        self::needsRoot();
         $windows = SeenWindows::open('untrusted');
         $spoil($windows->folder());
         $set = new SeenSet('untrusted');

@@ -65,7 +65,7 @@ final class TroubleTest extends TestCase
     #[Group('unsanitized')]
     public function testARefusedControlPageMeansMaybe(callable $spoil, string $state, string $reason, callable $repair): void
     {
-        self::assertSame(0, posix_geteuid(), 'only root can give a file away');
+        self::needsRoot();
         $name = 'control-' . strtolower($this->dataName());
         $this->serve($name);
         $control = SharedMemory::folder($name) . '/control';

@@ -62,6 +62,7 @@ final class UnavailableTest extends TestCase
 
     public function testNoNameIsToldToAProcessThatMayNotListTheDirectory(): void
     {
+        self::needsRoot();
         $directory = SharedMemory::directory() . '-unlisted';
         mkdir("$directory/tags", recursive: true);
         chmod($directory, 0711);

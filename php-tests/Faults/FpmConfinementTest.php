@@ -20,9 +20,7 @@ final class FpmConfinementTest extends TestCase
 
     protected function setUp(): void
     {
-        if (posix_geteuid() !== 0) {
-            self::markTestSkipped('only root can start pools of other users');
-        }
+        self::needsRoot();
     }
 
     /** The owner is known by a name, which cannot be looked up in there. */

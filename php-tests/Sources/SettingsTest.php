@@ -55,6 +55,7 @@ final class SettingsTest extends SourceTestCase
 
     public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
     {
+        self::needsRoot();
         SharedMemory::put('owned', ['apple']);
         Program::output(['chown', '-R', 'nobody', SharedMemory::folder('owned')]);
         $settings = ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
@@ -75,6 +76,7 @@ final class SettingsTest extends SourceTestCase
     /** As the extension, which opens the folder to know whose it is. */
     public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
     {
+        self::needsRoot();
         SharedMemory::put('searched', ['apple']);
         $folder = SharedMemory::folder('searched');
         Program::output(['chmod', '-R', 'a+r', $folder]);

@@ -37,6 +37,9 @@ final class FpmPool
         string $ini = '',
         private readonly bool $isBare = false,
     ) {
+        if ($user !== null) {
+            TestCase::needsRoot();
+        }
         $this->directory = new Folder('fpm', 0711);
         $this->log = "{$this->directory}/php.log";
         $this->page = "{$this->directory}/page.php";

@@ -7,6 +7,14 @@ namespace KeySieve\Tests\Support;
 /** The base of all tests: keys by the thousand, and assertions about errors and about what takes a moment. */
 abstract class TestCase extends \PHPUnit\Framework\TestCase
 {
+    /** For what gives files away or becomes another user. */
+    public static function needsRoot(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('only root can');
+        }
+    }
+
     /** @return string[] "$name 1" and so on */
     public static function keys(int $count, string $name = 'key'): array
     {
