@@ -1,7 +1,11 @@
 // The store that a web server shows: the folder of a dir: store behind a URL, which this host only reads.
 //
-// A poll asks for the file of changes alone, and the answer is 304 most of the time. What was read before
-// then still holds. Only if that file is new, records and logs are asked for again.
+// A poll asks for the file of changes alone, which is the same most of the time. What was read before then
+// still holds. Only if that file is new, records and logs are asked for again.
+//
+// Web servers make an ETag of a file's size and the second it was written. Two versions of one second may
+// have the same one, and no clock tells: that of the files, which a copy may keep, is not the server's. So
+// only logs are asked for by their ETag, because they grow.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -44,7 +48,6 @@ struct Copy {
 // Kept from one connection to the next.
 struct Copies {
   std::string changes{};
-  std::string changes_etag{};
   std::map<std::string, Copy> by_name{};
   std::optional<Clock::time_point> read_all_at{};
 
@@ -100,14 +103,8 @@ class HttpStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     LogFile* file = copy_of_log(log);
+    has_read(log, file == nullptr ? LogFacts{} : file->facts());
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
-  }
-
-  LogFacts facts_of(const std::string& log) override {
-    const auto known = copies_->by_name.find(log_file_name(log));
-    LogFile* file =
-        known != copies_->by_name.end() && known->second.log ? &*known->second.log : copy_of_log(log);
-    return file == nullptr ? LogFacts{} : LogFacts{file->trimmed_to(), !file->is_whole()};
   }
 
   void distrust_copies() override { copies_->are_outdated(); }
@@ -122,23 +119,18 @@ class HttpStore final : public Store {
   void check_changes() {
     const auto now = Clock::now();
     if (looked_at_ && now - *looked_at_ < kLookLasts) return;
-    const WebRequest request{.file_name = std::string(kChangesFile),
-                             .max_bytes = kMaxChangesFileBytes,
-                             .etag = copies_->changes_etag};
+    const WebRequest request{.file_name = std::string(kChangesFile), .max_bytes = kMaxChangesFileBytes};
     WebAnswer answer = std::move(client_->get(std::span(&request, 1)).front());
     if (answer.status == WebAnswer::Status::Missing) {
       refuse_changes(
           "is missing: that is not the folder of a dir: store, or the server hides files that begin with a "
           "dot");
     }
-    if (answer.status == WebAnswer::Status::Found) {
-      if (!answer.body.starts_with(kChangesWords)) {
-        refuse_changes("is something else: does the server show a page in its place?");
-      }
-      if (answer.body != copies_->changes) copies_->are_outdated();
-      copies_->changes = std::move(answer.body);
-      copies_->changes_etag = std::move(answer.etag);
+    if (!answer.body.starts_with(kChangesWords)) {
+      refuse_changes("is something else: does the server show a page in its place?");
     }
+    if (answer.body != copies_->changes) copies_->are_outdated();
+    copies_->changes = std::move(answer.body);
     if (!copies_->read_all_at || now - *copies_->read_all_at > kCopyLasts) {
       copies_->are_outdated();
       for (auto& [file_name, copy] : copies_->by_name) copy.etag.clear();
@@ -178,7 +170,7 @@ class HttpStore final : public Store {
                                               std::string(kChangesFile) + " says that nothing has changed");
     }
     if (answer.status != WebAnswer::Status::NotModified) {
-      copy = {.etag = std::move(answer.etag)};
+      copy = {.etag = file_name.starts_with(kLogPrefix) ? std::move(answer.etag) : ""};
       if (!is_missing) copy.body = std::move(answer.body);
     }
     copy.changes = copies_->changes;
