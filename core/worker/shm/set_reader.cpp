@@ -116,12 +116,16 @@ void SetReader::open_control() {
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
 
-// The publication is attached again if keys are added where it does not see them.
+// The publication is attached again if keys are added where it does not see them. If something else lies
+// there, keys are added nowhere, and what is mapped goes on serving.
 void SetReader::follow_layer() {
   const bool is_here = attachment_ && attachment_->id().instance == control_->page().instance;
   if (!is_here || attachment_->shows_its_path()) return;
-  retired_.reserve(retired_.size() + 1);
-  retired_.push_back(std::move(attachment_));
+  try {
+    const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+    take(std::make_unique<Attachment>(folder, set_name_, attachment_->id()));
+  } catch (const Error&) {
+  }
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now, int tries) {

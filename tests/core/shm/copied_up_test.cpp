@@ -2,6 +2,8 @@
 // copied up: device and inode stay the same, and mappings stay with the lower one.
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "core/publisher/shm/bypass.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/mounted_overlay.hpp"
@@ -88,6 +90,18 @@ TEST_F(CopiedUpTest, ALiveLayerIsFollowed) {
   reader.check_soon();
   EXPECT_TRUE(may_contain(reader, "added"));
   EXPECT_FALSE(may_contain(reader, "absent"));
+}
+
+TEST_F(CopiedUpTest, AReaderStaysWithWhatIsMappedIfSomethingElseLiesThere) {
+  publish("old");
+  MOUNT_OVERLAY_OR_SKIP();
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  std::filesystem::remove(file(live_file_name(1)));
+  std::ofstream(file(live_file_name(1))) << std::string(kPageBytes, 'x');
+  reader.check_soon();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
 }
 
 TEST_F(CopiedUpTest, AReaderStaysWithWhatIsMappedWhileNothingIsCopiedUp) {
