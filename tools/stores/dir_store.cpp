@@ -1,6 +1,7 @@
 // The store of plain files: one file per record, named after its key, and one per log. For NFS, rsync and
 // tests.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -247,7 +248,7 @@ class DirStore final : public Store {
   // http: store that reads the folder sees the change some minutes later.
   [[nodiscard]] TemporaryFile next_changes() const {
     TemporaryFile file(folder_, name());
-    file.write(std::string(kChangesWords) + std::to_string(random_value<std::uint64_t>()) + "\n");
+    file.write(std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
     return file;
   }
 

@@ -110,7 +110,8 @@ TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
   site_.push("shop", first_keys(100));
   site_.configure(tags_set + shop_set);
   EXPECT_EQ(run(), 66);
-  EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
+  EXPECT_TRUE(
+      said("tags: store " + site_.store_url() + " holds no snapshot of it; this process finds nothing live"))
       << said_;
   EXPECT_EQ(site_.live_generation("shop"), 1U);
 }

@@ -110,7 +110,7 @@ TEST_F(HttpConnection, SendsAuthorizationFromAFileOrTheEnvironment) {
 TEST_F(HttpConnection, KeepsAuthorizationFromOtherHostsAndFromPlainText) {
   const Variable variable("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
   const std::string echo =
-      "location ~ changes$ { return 200 \"keysieve changes 1\"; } location / { return 200 "
+      "location ~ changes$ { return 200 \"keysieve changes 1\"; } location ~ :seed$ { return 200 "
       "\"$http_authorization\"; }";
   WebServer same({"ssl", tls_directives("server") + echo});
   EXPECT_EQ(seed(same.url("tags", "https") + "?timeout=2m&ca_file=" + certificates_.path("ca.crt")),
@@ -128,11 +128,11 @@ TEST_F(HttpConnection, AsksTheProxyOfTheEnvironment) {
   {
     const Variable variable("http_proxy", address);
     EXPECT_EQ(seed(url()), "x");
-    EXPECT_TRUE(eventually([&] { return proxy.answers().size() == 2; }));
+    EXPECT_TRUE(eventually([&] { return proxy.answers().size() == 3; }));
     const Variable none("no_proxy", "127.0.0.1");
     EXPECT_EQ(seed(url()), "x");
   }
-  EXPECT_EQ(proxy.answers().size(), 2U);
+  EXPECT_EQ(proxy.answers().size(), 3U);
 }
 
 TEST_F(HttpConnection, TellsAProxyNothingButTheHostOfAnEncryptedConnection) {

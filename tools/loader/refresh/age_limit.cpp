@@ -30,6 +30,15 @@ void AgeLimit::load() {
   }
   newest_signed_ = saved_signed_ = cache_.newest_signed(config_.name);
   newest_as_of_ = newest_signed_moment().as_of;
+  for (const PublicKey& key : config_.public_keys) newest_of(key);
+  if (newest_signed_ != saved_signed_) save_signed();  // while there is room for a line of each key
+}
+
+SignedMoment& AgeLimit::newest_of(const PublicKey& key) {
+  const auto known = std::ranges::find(newest_signed_, key, &NewestSigned::public_key);
+  if (known != newest_signed_.end()) return known->moment;
+  newest_signed_.push_back({{}, key});
+  return newest_signed_.back().moment;
 }
 
 SignedMoment AgeLimit::newest_signed_moment() const {
@@ -109,19 +118,15 @@ void AgeLimit::has_seen(const PointerRecord& pointer, const LiveSet& set) {
 }
 
 void AgeLimit::has_seen_signed(const LivePublication& live) {
-  const SignedMoment moment{live.as_of, live.built_at};
-  const auto known = std::ranges::find(newest_signed_, live.public_key, &NewestSigned::public_key);
-  if (known == newest_signed_.end()) {
-    newest_signed_.push_back({moment, live.public_key});
-  } else {
-    known->moment = std::max(known->moment, moment);
-  }
+  SignedMoment& newest = newest_of(live.public_key);
+  newest = std::max(newest, {live.as_of, live.built_at});
   newest_as_of_ = newest_signed_moment().as_of;
-  if (newest_signed_ == saved_signed_) return;
-  save([this] {
-    cache_.save_newest_signed(config_.name, newest_signed_);
-    saved_signed_ = newest_signed_;
-  });
+  if (newest_signed_ != saved_signed_) save([this] { save_signed(); });
+}
+
+void AgeLimit::save_signed() {
+  cache_.save_newest_signed(config_.name, newest_signed_);
+  saved_signed_ = newest_signed_;
 }
 
 void AgeLimit::save(const std::function<void()>& save_moment) {

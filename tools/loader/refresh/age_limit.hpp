@@ -44,6 +44,8 @@ class AgeLimit {
   [[nodiscard]] UnixSeconds newest_moment(const LiveSet& live) const;
   [[noreturn]] void refuse(const SnapshotRecord& record, UnixSeconds newest) const;
   [[nodiscard]] SignedMoment newest_signed_moment() const;
+  SignedMoment& newest_of(const PublicKey& key);
+  void save_signed();
   void has_seen_signed(const LivePublication& live);
   void save(const std::function<void()>& save_moment);
 

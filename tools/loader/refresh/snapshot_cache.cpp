@@ -1,6 +1,7 @@
 #include "tools/loader/refresh/snapshot_cache.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ NewestSigned take_newest_signed(std::string_view& text, const std::string& path)
   return newest;
 }
 
-// In one sector for four keys, which a power loss keeps whole.
+// In one sector for five keys, which a power loss keeps whole.
 void overwrite(const std::string& path, const std::string& text) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file.is_open()) throw_write_error(path, errno);
@@ -223,8 +224,7 @@ void SnapshotCache::save_newest_signed(const std::string& set_name,
   check_private_folder(folder_);
   std::string text;
   for (const NewestSigned& one : newest) {
-    text += std::to_string(one.moment.as_of) + " " + std::to_string(one.moment.built_at) + " " +
-            to_hex(one.public_key) + "\n";
+    text += fmt::format("{:010} {:010} {}\n", one.moment.as_of, one.moment.built_at, to_hex(one.public_key));
   }
   const std::string path = signed_path_of(set_name);
   try {
