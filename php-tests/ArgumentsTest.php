@@ -101,7 +101,7 @@ final class ArgumentsTest extends TestCase
                 static fn () => may_contain('arguments', $key),
                 static fn () => candidate_sets(['arguments'], $key),
             ] as $call) {
-                self::assertThrows(\TypeError::class, self::TYPES . get_debug_type($key) . ' given', $call);
+                self::assertThrows(\TypeError::class, self::TYPES . self::given($key), $call);
             }
         }
     }

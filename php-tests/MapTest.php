@@ -433,10 +433,10 @@ final class MapTest extends TestCase
     {
         $map = new Map('tiers');
         foreach ([null, 1.5, true, [], new \stdClass()] as $none) {
-            $type = get_debug_type($none);
+            [$given, $type] = [self::given($none), get_debug_type($none)];
             foreach (['get', 'setsOf'] as $method) {
                 $ask = static fn () => $map->$method($none, self::notAsked(...));
-                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type KeySieve\\Key|string|int, $type given", $ask);
+                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type KeySieve\\Key|string|int, $given", $ask);
             }
             $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
             self::assertThrows(\TypeError::class, "must be an array of KeySieve\\Key|string|int, $type given at index \"x\"", $ask);

@@ -44,4 +44,10 @@ abstract class TestCase extends \PHPUnit\Framework\TestCase
         }
         self::fail("no $class");
     }
+
+    /** How PHP's own errors call what was given: by its value if that is true or false, from PHP 8.3 on. */
+    protected static function given(mixed $value): string
+    {
+        return (is_bool($value) && PHP_VERSION_ID >= 80300 ? var_export($value, true) : get_debug_type($value)) . ' given';
+    }
 }

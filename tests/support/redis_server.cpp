@@ -35,7 +35,10 @@ void RedisServer::start() {
                     // though WAIT counts it.
                     "--repl-diskless-sync", "no", "--databases", "4"};
   call.arguments.insert(call.arguments.end(), options_.begin(), options_.end());
-  process_.start(call, directory_ / "log", [this] { return connect_to(socket_path()).is_open(); });
+  // The socket comes first, the port of TLS last.
+  process_.start(call, directory_ / "log", [this] {
+    return connect_to(socket_path()).is_open() && (!is_encrypted() || connect_to(port_).is_open());
+  });
 }
 
 std::string RedisServer::command(const std::string& line) const {
