@@ -349,8 +349,9 @@ INSTANTIATE_TEST_SUITE_P(Stores, Histories,
 
 TEST_P(Histories, NoKeyThatAHostHasReceivedIsEverAbsentThere) {
   set_log_level("error");
-  const auto [scheme, late_commits] = GetParam();
-  const bool holds = rc::check([scheme = scheme, late_commits = late_commits] {
+  const auto& parameters = GetParam();
+  const bool holds = rc::check([&parameters] {
+    const auto& [scheme, late_commits] = parameters;
     const auto steps = *rc::gen::container<std::vector<Step>>(any_step());
     World world(scheme, late_commits);
     for (const Step& step : steps) {

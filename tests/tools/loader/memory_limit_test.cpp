@@ -77,14 +77,15 @@ TEST_F(KeysievedInACgroup, KeepsThePublicationWhileTheNextOneHasNoRoom) {
   if (!begin_in(cgroup)) GTEST_SKIP() << "may not make a control group, or not mount";
   ASSERT_TRUE(follows("tags", 1)) << log();
   site_.push(large_snapshot(2));
-  ASSERT_TRUE(eventually([&] { return keysieved_->has_ended() || has_trouble(Trouble::CannotPublish); }));
+  ASSERT_TRUE(eventually([&] { return keysieved_->has_ended() || has_trouble(Trouble::CannotPublish); }))
+      << log();
   ASSERT_FALSE(keysieved_->has_ended()) << "killed: " << keysieved_->exit_status();
   EXPECT_THAT(log(), ::testing::AllOf(::testing::HasSubstr("the publication needs "),
                                       ::testing::HasSubstr("raise MemoryMax= or the container's limit")));
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   raise_limit(cgroup);
   EXPECT_TRUE(follows("tags", 2)) << log();
-  EXPECT_TRUE(eventually([&] { return !has_trouble(Trouble::CannotPublish); }));
+  EXPECT_TRUE(eventually([&] { return !has_trouble(Trouble::CannotPublish); })) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 

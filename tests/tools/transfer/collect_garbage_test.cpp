@@ -46,9 +46,9 @@ TEST_F(CollectGarbage, FinishesARemovalThatWasInterrupted) {
 
 TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterADayOrTheGivenAge) {
   push(build_snapshot());
-  for (const auto& [age, settings] :
+  for (const auto& [age, used] :
        {std::pair{kDay, CollectSettings{}}, {60, {.abandoned_after = std::chrono::minutes{1}}}}) {
-    const auto collect_at = [&, &settings = settings](UnixSeconds now) {
+    const auto collect_at = [&, &settings = used](UnixSeconds now) {
       CollectSettings at = settings;
       at.now = now;
       return collect(at);

@@ -177,6 +177,9 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name) const {
 // lost its records counts from 1 again.
 void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
   check_private_folder(folder_);  // before anything is there that could not be removed either
+  const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open() && is_in_memory(folder, folder_))
+    check_memory_for(snapshot.size(), folder_ + ": a copy of the snapshot");
   const CachedBuild fresh{generation,
                           SnapshotView::decode(snapshot, set_name, Check::Tables).header().build_id};
   std::string text = line_of(fresh);

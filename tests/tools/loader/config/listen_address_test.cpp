@@ -107,10 +107,9 @@ TEST_F(SocketPath, DoesNotReplaceAFileOfAnotherKind) {
                                                        {"unix:" + folder_ / "link", folder_ / "link"},
                                                        {"unix:" + folder_ / "file", folder_ / "file"},
                                                        {"unix:" + folder_ / "other", folder_ / "other.new"}};
-  for (const auto& [address, what] : is_there_at) {
-    EXPECT_EQ(message_of<ErrorKind::CannotCreate>(
-                  [&, &address = address] { ListeningSocket(address, std::nullopt); }),
-              what + ": exists and is not a socket");
+  for (const auto& one : is_there_at) {
+    EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { ListeningSocket(one.first, std::nullopt); }),
+              one.second + ": exists and is not a socket");
   }
   EXPECT_TRUE(std::filesystem::is_directory(path()));
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
