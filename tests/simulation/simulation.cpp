@@ -205,7 +205,7 @@ Build Simulation::build_from_source(Store& store) {
 void Simulation::operate() {
   for (;;) {
     scheduler_.sleep(draw_time(1, 30 * kMinute));
-    if (is_calm_) continue;
+    if (is_calm_) return;
     try {
       draw(2) == 0 ? roll_back() : publish_by_hand();
     } catch (const Error& error) {
