@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Guard\GuardedFinder;
 use KeySieve\Key;
 use KeySieve\Membership;
 use KeySieve\SeenSet;
@@ -179,15 +178,5 @@ final class IterablesTest extends TestCase
         foreach (['apple', null, new \stdClass()] as $other) {
             self::assertThrows(\TypeError::class, 'Argument #1 ($keys) must be of type ', static fn () => (new Set('iterated'))->candidates($other));
         }
-    }
-
-    public function testAFinderTakesKeysWhoseArrayKeysRepeat(): void
-    {
-        $finder = new GuardedFinder(new Set('iterated'), static fn (array $keys): array => array_combine($keys, $keys));
-        $keys = static function (): \Generator {
-            yield from ['apple'];
-            yield from ['pear', 'stone'];
-        };
-        self::assertSame(['apple' => 'apple', 'pear' => 'pear'], $finder->findMany($keys()));
     }
 }

@@ -7,7 +7,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
-use KeySieve\Guard\GuardedFinder;
 use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
@@ -69,18 +68,6 @@ function nobodyWritesToASet(Set $set): void
 function infoMayBeNull(SeenSet $set): int
 {
     return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null // PossiblyNullPropertyFetch
-}
-
-/** @param GuardedFinder<int, array{name: string}> $products */
-function aFinderFindsWhatItLoads(GuardedFinder $products): string
-{
-    return $products->find(42); // should return string but returns array<string, string>|null // InvalidReturnStatement
-}
-
-/** @param GuardedFinder<int, array{name: string}> $products */
-function aFinderIsAskedForItsKeys(GuardedFinder $products): void
-{
-    $products->find('42'); // expects int, string given // InvalidArgument
 }
 
 function aKeyIsHashedFromBytes(): Key

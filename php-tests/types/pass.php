@@ -7,14 +7,12 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
-use KeySieve\Guard\GuardedFinder;
 use KeySieve\Info;
 use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\Set;
-use KeySieve\Testing\ListedKeys;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -83,20 +81,6 @@ function everyAvailabilityIsMatched(Set $set): string
 function ageOf(Info $info): int
 {
     return ($info->lastConfirmedAt ?? $info->asOf)->getTimestamp() + $info->generation;
-}
-
-/**
- * @param list<int> $ids
- * @return array<int, string>
- */
-function namesOf(array $ids): array
-{
-    return array_fill_keys($ids, 'Cat food');
-}
-
-function nameOf(int $id): ?string
-{
-    return (new GuardedFinder(new ListedKeys([42]), namesOf(...)))->find($id);
 }
 
 /** @return array<string, int> */
