@@ -7,7 +7,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenSet;
@@ -29,7 +28,7 @@ function candidatesAreNotConverted(Membership $set): array
 
 function nullIsNoKey(Set $set): bool
 {
-    return $set->mayContain(null); // expects int|KeySieve\Key|string, null given // NullArgument
+    return $set->mayContain(null); // expects int|string, null given // NullArgument
 }
 
 function floatsAreNoKeys(Set $set): void
@@ -70,12 +69,7 @@ function infoMayBeNull(SeenSet $set): int
     return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null // PossiblyNullPropertyFetch
 }
 
-function aKeyIsHashedFromBytes(): Key
+function aSetIsNamedByAString(Map $set): bool
 {
-    return new Key(1.5); // expects int|string, float given // Argument: Argument 1 of KeySieve\Key::__construct
-}
-
-function aSetIsNamedByAString(Key $set): bool
-{
-    return may_contain($set, 42); // expects string, KeySieve\Key given // InvalidArgument
+    return may_contain($set, 42); // expects string, KeySieve\Map given // InvalidArgument
 }

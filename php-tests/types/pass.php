@@ -8,7 +8,6 @@ namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
 use KeySieve\Info;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
@@ -30,8 +29,8 @@ function candidatesKeepTheirTypes(Membership $set, array $ids): array
 }
 
 /**
- * @param iterable<int, Key> $keys
- * @return array<int, Key>
+ * @param iterable<int, string> $keys
+ * @return array<int, string>
  */
 function candidatesOfAnIterator(Set $set, iterable $keys): array
 {
@@ -67,7 +66,7 @@ function valuesOfAMap(Map $map): array
 /** @return list<string> */
 function setsOfAKey(Map $map): array
 {
-    return $map->setsOf(new Key('apple'), static fn (string|int $key): array => ['fruit']);
+    return $map->setsOf('apple', static fn (string|int $key): array => ['fruit']);
 }
 
 function everyAvailabilityIsMatched(Set $set): string
