@@ -100,7 +100,8 @@ int cached_number(const SnapshotCache& cache) {
 }
 
 int cached_moment(const SnapshotCache& cache) {
-  return static_cast<int>(std::min(cache.newest_as_of("tags"), cache.newest_signed("tags").moment.as_of));
+  const auto newest = cache.newest_signed("tags");
+  return static_cast<int>(std::min(cache.newest_as_of("tags"), newest.empty() ? 0 : newest[0].moment.as_of));
 }
 
 void save_in_cache(const Places& places, Acknowledged& acknowledged, int part) {
@@ -115,7 +116,7 @@ void save_in_cache(const Places& places, Acknowledged& acknowledged, int part) {
     cache.save_newest_as_of("tags", number);
     NewestSigned newest;
     newest.moment = {number, number};
-    cache.save_newest_signed("tags", newest);
+    cache.save_newest_signed("tags", {newest});
     acknowledged.add(at_least(kSecond, number));
   }
 }

@@ -21,17 +21,23 @@ AgeLimit::AgeLimit(const SetConfig& config, const LoaderConfig& loader, const Sn
 }
 
 // A set that gets a public key starts from nothing: what was saved before may be from a record that anyone
-// wrote. So does one whose key was taken off the list, because it was stolen.
+// wrote. What a key has signed counts as long as it is on the list: another may have been stolen.
 void AgeLimit::load() {
   if (!is_signed_set()) {
     saved_as_of_ = cache_.newest_as_of(config_.name);
     newest_as_of_ = saved_as_of_;
     return;
   }
-  saved_signed_ = cache_.newest_signed(config_.name);
-  if (!contains(config_.public_keys, saved_signed_.public_key)) return;
-  newest_signed_ = saved_signed_;
-  newest_as_of_ = newest_signed_.moment.as_of;
+  newest_signed_ = saved_signed_ = cache_.newest_signed(config_.name);
+  newest_as_of_ = newest_signed_moment().as_of;
+}
+
+SignedMoment AgeLimit::newest_signed_moment() const {
+  SignedMoment newest;
+  for (const NewestSigned& one : newest_signed_) {
+    if (contains(config_.public_keys, one.public_key)) newest = std::max(newest, one.moment);
+  }
+  return newest;
 }
 
 // A higher number is no reason to accept: it may be the number of an old copy, from before the store counted
@@ -65,7 +71,7 @@ void AgeLimit::check_not_older(const SnapshotRecord& record, const LiveSet& set)
 // generation and as a rollback. So only the moments of signed headers count.
 std::optional<NewestLive> AgeLimit::newest_signed(const LiveSet& set) const {
   if (!is_signed_set()) return std::nullopt;
-  SignedMoment newest = newest_signed_.moment;
+  SignedMoment newest = newest_signed_moment();
   if (set.is_trusted()) newest = std::max(newest, {set.publication()->as_of, set.publication()->built_at});
   return NewestLive{newest, store_name_};
 }
@@ -104,8 +110,13 @@ void AgeLimit::has_seen(const PointerRecord& pointer, const LiveSet& set) {
 
 void AgeLimit::has_seen_signed(const LivePublication& live) {
   const SignedMoment moment{live.as_of, live.built_at};
-  if (moment > newest_signed_.moment) newest_signed_ = {moment, live.public_key};
-  newest_as_of_ = newest_signed_.moment.as_of;
+  const auto known = std::ranges::find(newest_signed_, live.public_key, &NewestSigned::public_key);
+  if (known == newest_signed_.end()) {
+    newest_signed_.push_back({moment, live.public_key});
+  } else {
+    known->moment = std::max(known->moment, moment);
+  }
+  newest_as_of_ = newest_signed_moment().as_of;
   if (newest_signed_ == saved_signed_) return;
   save([this] {
     cache_.save_newest_signed(config_.name, newest_signed_);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/candidate.hpp"
@@ -42,6 +43,7 @@ class AgeLimit {
   [[nodiscard]] bool is_signed_set() const noexcept { return !config_.public_keys.empty(); }
   [[nodiscard]] UnixSeconds newest_moment(const LiveSet& live) const;
   [[noreturn]] void refuse(const SnapshotRecord& record, UnixSeconds newest) const;
+  [[nodiscard]] SignedMoment newest_signed_moment() const;
   void has_seen_signed(const LivePublication& live);
   void save(const std::function<void()>& save_moment);
 
@@ -51,9 +53,9 @@ class AgeLimit {
   const std::string& store_name_;
   SetLog& log_;
   UnixSeconds newest_as_of_ = 0;
-  UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
-  NewestSigned newest_signed_;   // of a set with public keys
-  NewestSigned saved_signed_;
+  UnixSeconds saved_as_of_ = 0;              // of these, what a restart finds
+  std::vector<NewestSigned> newest_signed_;  // of a set with public keys, one of each key it ever had
+  std::vector<NewestSigned> saved_signed_;
   std::string failure_;
 };
 

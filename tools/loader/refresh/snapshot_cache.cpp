@@ -89,17 +89,26 @@ bool is_unfinished(std::string_view name) {
 }
 
 // Two moments and a key.
-NewestSigned newest_signed_in(std::string_view text, const std::string& path) {
+NewestSigned take_newest_signed(std::string_view& text, const std::string& path) {
   NewestSigned newest;
   newest.moment.as_of = take_moment(text, ' ', path);
   newest.moment.built_at = take_moment(text, ' ', path);
-  if (text.ends_with('\n')) text.remove_suffix(1);
+  const std::string_view key = text.substr(0, text.find('\n'));
   try {
-    newest.public_key = parse_public_key(text);
+    newest.public_key = parse_public_key(key);
   } catch (const Error& error) {
     throw Error(ErrorKind::Data, path + ": " + error.what());
   }
+  text.remove_prefix(std::min(key.size() + 1, text.size()));
   return newest;
+}
+
+// In one sector for four keys, which a power loss keeps whole.
+void overwrite(const std::string& path, const std::string& text) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open()) throw_write_error(path, errno);
+  write_all(file, as_bytes(text), path);
+  sync_file(file, path);
 }
 
 // Nothing if there is none.
@@ -198,17 +207,34 @@ void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds a
   write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
 }
 
-NewestSigned SnapshotCache::newest_signed(const std::string& set_name) const {
+std::vector<NewestSigned> SnapshotCache::newest_signed(const std::string& set_name) const {
   const std::string path = signed_path_of(set_name);
-  const std::optional<std::string> text = text_in(path);
-  return text ? newest_signed_in(*text, path) : NewestSigned{};
+  const std::optional<std::string> read = text_in(path, kMaxListText);
+  std::vector<NewestSigned> newest;
+  if (!read) return newest;
+  std::string_view text = *read;
+  do newest.push_back(take_newest_signed(text, path));
+  while (!text.empty());
+  return newest;
 }
 
-void SnapshotCache::save_newest_signed(const std::string& set_name, const NewestSigned& newest) const {
+void SnapshotCache::save_newest_signed(const std::string& set_name,
+                                       const std::vector<NewestSigned>& newest) const {
   check_private_folder(folder_);
-  const std::string text = std::to_string(newest.moment.as_of) + " " +
-                           std::to_string(newest.moment.built_at) + " " + to_hex(newest.public_key) + "\n";
-  write_durable_file(signed_path_of(set_name), as_bytes(text));
+  std::string text;
+  for (const NewestSigned& one : newest) {
+    text += std::to_string(one.moment.as_of) + " " + std::to_string(one.moment.built_at) + " " +
+            to_hex(one.public_key) + "\n";
+  }
+  const std::string path = signed_path_of(set_name);
+  try {
+    write_durable_file(path, as_bytes(text));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::CannotCreate) throw;
+    const auto before = text_in(path, kMaxListText);
+    if (!before || before->size() != text.size()) throw;
+    overwrite(path, text);
+  }
 }
 
 std::vector<std::string> SnapshotCache::found_sets() const {

@@ -16,7 +16,7 @@
 
 namespace keysieve {
 
-// Of the newest snapshot with a right signature that was live.
+// Of the newest snapshot with a right signature of this key that was live.
 struct NewestSigned {
   SignedMoment moment;
   PublicKey public_key{};  // the signer's
@@ -46,9 +46,10 @@ class SnapshotCache {
   // Atomic, and on disk when it returns. Throws as save() does.
   void save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const;
 
-  // The newest signed snapshot of a set with public keys; zero when it was never saved.
-  [[nodiscard]] NewestSigned newest_signed(const std::string& set_name) const;
-  void save_newest_signed(const std::string& set_name, const NewestSigned& newest) const;
+  // The newest signed snapshots of a set with public keys, one of each key; none when they were never saved.
+  [[nodiscard]] std::vector<NewestSigned> newest_signed(const std::string& set_name) const;
+  // Where there is no room, overwrites a text of the same length in place, which takes none.
+  void save_newest_signed(const std::string& set_name, const std::vector<NewestSigned>& newest) const;
 
   // The names that patterns have found, to be followed at once after a restart. Empty when they were never
   // saved. Whatever the file holds, so check them.

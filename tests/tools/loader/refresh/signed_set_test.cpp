@@ -251,6 +251,22 @@ TEST_F(SignedSetRefresher, TrustsWhatWasLiveBeforeItHadAPublicKey) {
   expect_refused("older than what was live", ErrorKind::Older);
 }
 
+TEST_F(SignedSetRefresher, RemembersTheMomentOfEachKey) {
+  set_.public_keys = {key_.public_key(), other_.public_key()};
+  start();
+  push_any(built(&key_, kKeys, kMoment + 5));
+  ASSERT_EQ(trouble(), Trouble::None);
+  push_any(built(&other_, kMoreKeys, kMoment + 9));
+  ASSERT_EQ(trouble(), Trouble::None);
+  set_.public_keys = {key_.public_key()};
+  start();
+  push_any(built(&key_, kKeys, kMoment + 1));
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("older than what was live"));
+  push_any(built(&key_, kKeys, kMoment + 6));
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+}
+
 // Who has stolen it may have signed any moment.
 TEST_F(SignedSetRefresher, ForgetsTheMomentOfAKeyThatWasTakenOffTheList) {
   set_.public_keys = {key_.public_key(), other_.public_key()};

@@ -11,6 +11,7 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/site.hpp"
 #include "tools/program/durable_file.hpp"
@@ -191,8 +192,9 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
 }
 
 TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentOfASet) {
-  EXPECT_EQ(cache_.newest_signed("tags"), NewestSigned{});
-  const NewestSigned newest{{1'700'000'000, 1'700'000'060}, {1, 2, 3}};
+  EXPECT_TRUE(cache_.newest_signed("tags").empty());
+  const std::vector<NewestSigned> newest{{{1'700'000'000, 1'700'000'060}, {1, 2, 3}},
+                                         {{1'700'000'001, 1'700'000'002}, {4, 5, 6}}};
   cache_.save_newest_signed("tags", newest);
   EXPECT_EQ(SnapshotCache(folder_.path()).newest_signed("tags"), newest);
   EXPECT_EQ(cache_.find("tags"), std::nullopt);
@@ -201,6 +203,23 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentOfASet) {
     std::ofstream(folder_ / "tags.signed") << text;
     EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.newest_signed("tags")); }), ErrorKind::Data) << text;
   }
+}
+
+// A newer one may go live all the same, and a reboot must remember it.
+TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentWhereThereIsNoRoom) {
+  const MountedTmpfs mounted(folder_.path(), "16k");
+  if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  cache_.save_newest_signed("tags", {{{1'700'000'000, 1'700'000'060}, {1, 2, 3}}});
+  {
+    std::ofstream filler(folder_ / "filler");
+    while (filler << std::string(4096, 'x') << std::flush) {
+    }
+  }
+  ASSERT_THROW(cache_.save_newest_as_of("tags", 1'700'000'000), Error);
+  const std::vector<NewestSigned> newest{{{1'700'000'001, 1'700'000'061}, {1, 2, 3}}};
+  cache_.save_newest_signed("tags", newest);
+  EXPECT_EQ(SnapshotCache(folder_.path()).newest_signed("tags"), newest);
 }
 
 }  // namespace
