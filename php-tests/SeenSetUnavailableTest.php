@@ -42,7 +42,7 @@ final class SeenSetUnavailableTest extends TestCase
     /** @return iterable<string, array{string, string}> on_unavailable, and what the calls answer */
     public static function choices(): iterable
     {
-        $thrown = 'unavailable Missing: seen set "unavailable" is missing (PAGE: has no filter yet: the loader waits for the store)' . "\n";
+        $thrown = 'unavailable Missing: seen set "unavailable" is missing (PAGE: has no filter yet: the loader waits for the store, or has no memory to make one)' . "\n";
         yield 'new' => ['new', 'true true {"x":true,"7":true,"y":true} true true null Missing', 'every key is new'];
         yield 'seen' => ['seen', 'false false {"x":false,"7":false,"y":false} true true null Missing', 'every key is seen'];
         yield 'throw' => ['throw', str_repeat($thrown, 5) . 'null Missing', 'every call throws'];
@@ -55,7 +55,7 @@ final class SeenSetUnavailableTest extends TestCase
         $page = $windows->folder() . '/page';
         $script = PhpScript::run(self::CALLS);
         self::assertSame(str_replace('PAGE', $page, $answers), $script->output);
-        $reason = "seen set \"unavailable\" is missing ($page: has no filter yet: the loader waits for the store)";
+        $reason = "seen set \"unavailable\" is missing ($page: has no filter yet: the loader waits for the store, or has no memory to make one)";
         self::assertSame("keysieve: $reason: $effect\n", $script->errors);
     }
 
@@ -148,7 +148,7 @@ final class SeenSetUnavailableTest extends TestCase
         self::assertSame('{"1":10001,"0":5000}', $script->output);
         $page = $windows->folder() . '/page';
         self::assertSame(
-            "keysieve: seen set \"changing\" is missing ($page: has no filter yet: the loader waits for the store): every key is seen\n"
+            "keysieve: seen set \"changing\" is missing ($page: has no filter yet: the loader waits for the store, or has no memory to make one): every key is seen\n"
                 . "keysieve: seen set \"changing\" is ready again\n",
             $script->errors,
         );

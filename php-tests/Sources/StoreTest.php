@@ -107,6 +107,31 @@ final class StoreTest extends SourceTestCase
         self::assertStringContainsString("$log: the adds log no longer has all keys that were added since generation 1", $script->errors);
     }
 
+    /** Keys that were added are lost with it, and so they are if another log takes its place. */
+    public function testAnAddsLogThatIsGoneMeansMaybe(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        $log = "$this->folder/store/.log-keysieve:fruits:adds";
+        $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
+        $script = $this->ask($store, <<<PHP
+            \$tell = fn () => \$say(\$set->mayContainMany(['apple', 'pear', 'absent']), \$set->availability()->name);
+            \$tell();
+            rename('$log', '$log.aside');
+            \$later(1);
+            \$tell();
+            exec('$keysieve add fruits pear $store');
+            \$later(1);
+            \$tell();
+            rename('$log.aside', '$log');
+            \$later(1);
+            \$tell();
+            PHP);
+        self::assertSame("[[true,false,false],\"Ready\"]\n[[true,true,true],\"Missing\"]\n[[true,true,true],\"Missing\"]\n"
+            . "[[true,false,false],\"Ready\"]\n", $script->output, $script->errors);
+        self::assertStringContainsString('keys that were added since generation 1 are lost', $script->errors);
+    }
+
     /** Such a snapshot says only when its keys were read, which is enough. */
     public function testASnapshotBuiltWithoutATrimmedLogAnswers(): void
     {

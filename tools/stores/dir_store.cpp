@@ -1,6 +1,7 @@
 // The store of plain files: one file per record, named after its key, and one per log. For NFS, rsync and
 // tests.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -168,7 +169,7 @@ class DirStore final : public Store {
     check_logged(log, keys);
     const FileDescriptor lock = take_lock();
     TemporaryFile changes = next_changes();
-    LogFile& file = file_of(log);
+    LogFile& file = begun_file_of(log);
     LogPosition last = file.end();
     std::vector<LogEntry> entries;
     entries.reserve(keys.size());
@@ -185,7 +186,10 @@ class DirStore final : public Store {
                                    std::size_t max_entries) override {
     check_log(log);
     check_folder();
-    return file_of(log).read_after(after, max_entries);
+    LogFacts facts = file_of(log).facts();
+    facts.is_cut = false;  // a writer is at work, or the next one ends it
+    has_read(log, facts);
+    return file_of(log).read_up_to(facts.end, after, max_entries);
   }
 
   LogPosition end_of(const std::string& log) override {
@@ -202,10 +206,13 @@ class DirStore final : public Store {
     changes.move_to(path_of_changes());
   }
 
-  LogFacts facts_of(const std::string& log) override {
+  void mark(const std::string& log) override {
     check_log(log);
-    check_folder();
-    return {.trimmed_to = file_of(log).trimmed_to()};
+    const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
+    LogFile& file = begun_file_of(log);
+    file.move_end(next_log_position(file.end(), static_cast<std::uint64_t>(unix_now_ms())));
+    changes.move_to(path_of_changes());
   }
 
   void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
@@ -247,7 +254,7 @@ class DirStore final : public Store {
   // http: store that reads the folder sees the change some minutes later.
   [[nodiscard]] TemporaryFile next_changes() const {
     TemporaryFile file(folder_, name());
-    file.write(std::string(kChangesWords) + std::to_string(random_value<std::uint64_t>()) + "\n");
+    file.write(std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
     return file;
   }
 
@@ -260,6 +267,13 @@ class DirStore final : public Store {
   LogFile& file_of(const std::string& log) {
     const std::string path = folder_ + "/" + std::string(kLogPrefix) + file_name_of(log);
     return logs_.try_emplace(log, path).first->second;
+  }
+
+  LogFile& begun_file_of(const std::string& log) {
+    LogFile& file = file_of(log);
+    if (file.mark().begun == LogPosition{})
+      file.begin(next_log_position(file.end(), static_cast<std::uint64_t>(unix_now_ms())));
+    return file;
   }
 
   void check_folder() const { open_folder(); }

@@ -1,7 +1,12 @@
 // The store that a web server shows: the folder of a dir: store behind a URL, which this host only reads.
 //
-// A poll asks for the file of changes alone, and the answer is 304 most of the time. What was read before
-// then still holds. Only if that file is new, records and logs are asked for again.
+// A poll asks for the file of changes alone, which is the same most of the time. What was read before then
+// still holds. Only if that file is new, records and logs are asked for again.
+//
+// Web servers make an ETag of a file's size and the second it was written. Two versions of one second may
+// have the same one, and no clock tells: that of the files, which a copy may keep, is not the server's. So
+// only logs are asked for by their ETag: they may be large, and their size changes when they grow. And only
+// if the file was read once more when that second was over.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -23,20 +28,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// An ETag that was first seen so long ago, by this host's own clock, names one version.
+constexpr std::chrono::seconds kETagSettles{2};
 // One look at the file of changes serves the calls of one refresh.
 constexpr std::chrono::seconds kLookLasts{1};
 // Then everything is read again, even if nothing seems to have changed: a copy of the folder may have got the
 // file of changes before the rest, and a cache on the way may have answered with an older version.
 constexpr std::chrono::minutes kCopyLasts{5};
 constexpr std::size_t kMaxChangesFileBytes = 4096;
+constexpr std::string_view kNoFile = "no-such-file";  // a record's name has a colon
 constexpr std::size_t kMaxLogFileBytes = std::size_t{64} << 20;
 constexpr const char* kAuthorizationVariable = "KEYSIEVE_HTTP_AUTHORIZATION";
 
 // What is known of one file of the server.
 struct Copy {
   bool is_current = false;
-  std::string changes{};  // the content of the file of changes when it was read
-  std::string etag{};
+  std::string changes{};              // the content of the file of changes when it was read
+  std::string etag{};                 // to ask by
+  std::string seen_etag{};            // of a log, as the server gave it
+  Clock::time_point etag_seen_at{};   // first
   std::optional<std::string> body{};  // nothing: there is no such file
   std::optional<LogFile> log{};       // in place of the body
 };
@@ -44,7 +54,6 @@ struct Copy {
 // Kept from one connection to the next.
 struct Copies {
   std::string changes{};
-  std::string changes_etag{};
   std::map<std::string, Copy> by_name{};
   std::optional<Clock::time_point> read_all_at{};
 
@@ -100,14 +109,8 @@ class HttpStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     LogFile* file = copy_of_log(log);
+    has_read(log, file == nullptr ? LogFacts{} : file->facts());
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
-  }
-
-  LogFacts facts_of(const std::string& log) override {
-    const auto known = copies_->by_name.find(log_file_name(log));
-    LogFile* file =
-        known != copies_->by_name.end() && known->second.log ? &*known->second.log : copy_of_log(log);
-    return file == nullptr ? LogFacts{} : LogFacts{file->trimmed_to(), !file->is_whole()};
   }
 
   void distrust_copies() override { copies_->are_outdated(); }
@@ -122,29 +125,34 @@ class HttpStore final : public Store {
   void check_changes() {
     const auto now = Clock::now();
     if (looked_at_ && now - *looked_at_ < kLookLasts) return;
-    const WebRequest request{.file_name = std::string(kChangesFile),
-                             .max_bytes = kMaxChangesFileBytes,
-                             .etag = copies_->changes_etag};
+    const WebRequest request{.file_name = std::string(kChangesFile), .max_bytes = kMaxChangesFileBytes};
     WebAnswer answer = std::move(client_->get(std::span(&request, 1)).front());
     if (answer.status == WebAnswer::Status::Missing) {
       refuse_changes(
           "is missing: that is not the folder of a dir: store, or the server hides files that begin with a "
           "dot");
     }
-    if (answer.status == WebAnswer::Status::Found) {
-      if (!answer.body.starts_with(kChangesWords)) {
-        refuse_changes("is something else: does the server show a page in its place?");
-      }
-      if (answer.body != copies_->changes) copies_->are_outdated();
-      copies_->changes = std::move(answer.body);
-      copies_->changes_etag = std::move(answer.etag);
+    if (!answer.body.starts_with(kChangesWords)) {
+      refuse_changes("is something else: does the server show a page in its place?");
     }
+    if (answer.body != copies_->changes) copies_->are_outdated();
+    copies_->changes = std::move(answer.body);
     if (!copies_->read_all_at || now - *copies_->read_all_at > kCopyLasts) {
+      check_missing();
       copies_->are_outdated();
       for (auto& [file_name, copy] : copies_->by_name) copy.etag.clear();
       copies_->read_all_at = now;
     }
     looked_at_ = now;
+  }
+
+  // A page in the place of a file that is not there would be taken for a bypass.
+  void check_missing() const {
+    const WebRequest request{.file_name = std::string(kNoFile), .max_bytes = kMaxValueBytes};
+    if (client_->get(std::span(&request, 1)).front().status == WebAnswer::Status::Missing) return;
+    throw Error(ErrorKind::Unavailable,
+                shown(kNoFile) + ": the server shows something, though there is no such file: it must answer "
+                                 "404, not with a page that stands for all others");
   }
 
   [[noreturn]] void refuse_changes(const std::string& reason) const {
@@ -178,11 +186,19 @@ class HttpStore final : public Store {
                                               std::string(kChangesFile) + " says that nothing has changed");
     }
     if (answer.status != WebAnswer::Status::NotModified) {
-      copy = {.etag = std::move(answer.etag)};
+      copy = fresh_copy(copy, file_name.starts_with(kLogPrefix) ? answer.etag : "");
       if (!is_missing) copy.body = std::move(answer.body);
     }
     copy.changes = copies_->changes;
     copy.is_current = true;
+  }
+
+  static Copy fresh_copy(const Copy& before, const std::string& etag) {
+    const auto now = Clock::now();
+    const bool is_known = !etag.empty() && etag == before.seen_etag;
+    const auto seen_at = is_known ? before.etag_seen_at : now;
+    const bool is_settled = is_known && now - seen_at >= kETagSettles;
+    return {.etag = is_settled ? etag : "", .seen_etag = etag, .etag_seen_at = seen_at};
   }
 
   static std::string log_file_name(const std::string& log) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
@@ -47,7 +48,6 @@ void check_entries(const std::string& path, LogPosition last, std::span<const Lo
 }
 
 LogEntry copy_of(const LogEntryView& entry) {
-  if (!entry.key) return {entry.position, std::nullopt};
   return {entry.position, std::string(*entry.key)};
 }
 
@@ -78,18 +78,48 @@ auto LogFile::reading(Read read) {
   }
 }
 
-void LogFile::append(std::span<const LogEntry> entries) {
+void LogFile::append(std::span<const LogEntry> entries, const std::optional<LogMark>& mark) {
   if (entries.empty()) return;
-  open(O_RDWR | O_CREAT);
-  find_end();
+  open_to_append();
   check_entries(path_, end_.position, entries);
-  remove_torn_frame();
-  keep();
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
-    append_frame(of_frame);
     entries = entries.subspan(of_frame.size());
+    const bool is_marked = mark && entries.empty();
+    append_bytes(encode_log_frame(of_frame) + (is_marked ? encode_log_mark({}, *mark) : ""));
+    end_.position = of_frame.back().position;
+    end_.keys_since += of_frame.size();
+    if (is_marked) set_mark(*mark);
   }
+}
+
+void LogFile::append_mark(const LogPosition& position, const LogMark& mark) {
+  open_to_append();
+  append_bytes(encode_log_mark(position, mark));
+  end_.position = std::max(end_.position, position);
+  set_mark(mark);
+}
+
+void LogFile::set_mark(const LogMark& mark) {
+  end_.mark = mark;
+  end_.keys_since = 0;
+}
+
+void LogFile::move_end(const LogPosition& to) {
+  append_mark(to, {.begun = mark().begun, .count = end_.mark.count + end_.keys_since});
+}
+
+LogMark LogFile::mark() {
+  if (!open(O_RDONLY)) return {};
+  find_end();
+  return end_.mark;
+}
+
+void LogFile::open_to_append() {
+  open(O_RDWR | O_CREAT);
+  find_end();
+  remove_torn_frame();
+  keep();
 }
 
 void LogFile::sync() {
@@ -106,10 +136,27 @@ std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t 
     LogFrameReader frames(file_, path_, read_.offset);
     while (entries.size() < max_entries && frames.next()) {
       if (!take_entries(frames.entries(), after, max_entries, entries)) break;
-      read_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
+      pass(read_, frames);
     }
     return entries;
   });
+}
+
+std::vector<LogEntry> LogFile::read_up_to(const LogPosition& end, const LogPosition& after,
+                                          std::size_t max_entries) {
+  std::vector<LogEntry> entries = read_after(after, max_entries);
+  std::erase_if(entries, [&](const LogEntry& entry) { return entry.position > end; });
+  return entries;
+}
+
+LogFacts LogFile::facts() {
+  const LogMark said = mark();
+  if (!file_.is_open()) return {};
+  return {.begun = said.begun,
+          .end = end_.position,
+          .count = said.count + end_.keys_since,
+          .trimmed_to = find_trimmed_to(),
+          .is_cut = end_.offset != size_of(file_, path_)};
 }
 
 LogPosition LogFile::end() {
@@ -188,8 +235,22 @@ void LogFile::keep() {
 void LogFile::find_end() {
   reading([this] {
     LogFrameReader frames(file_, path_, end_.offset);
-    while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
+    while (frames.next()) pass(end_, frames);
   });
+}
+
+void LogFile::pass(Known& known, const LogFrameReader& frames) {
+  known.offset = frames.end_offset();
+  known.last = frames.mark();
+  for (const LogEntryView& entry : frames.entries()) {
+    known.position = std::max(known.position, entry.position);
+    if (entry.key) {
+      ++known.keys_since;
+    } else {
+      known.mark = entry.mark;
+      known.keys_since = 0;
+    }
+  }
 }
 
 void LogFile::remove_torn_frame() {
@@ -205,8 +266,7 @@ LogPosition LogFile::find_trimmed_to() {
   return *trimmed_to_;
 }
 
-void LogFile::append_frame(std::span<const LogEntry> entries) {
-  const std::string frame = encode_log_frame(entries);
+void LogFile::append_bytes(const std::string& frame) {
   try {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
@@ -216,7 +276,8 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
   }
-  end_ = {end_.offset + frame.size(), entries.back().position};
+  end_.offset += frame.size();
+  end_.last.reset();
   kept_to_ = end_.offset;
 }
 
@@ -236,7 +297,9 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   }
   sync_folder(folder_of(path_));
   read_ = {};
-  end_ = {size_of(file, path_), end_.position};
+  end_.offset = size_of(file, path_);
+  end_.last.reset();
+  end_.mark.count += std::exchange(end_.keys_since, 0);
   kept_to_ = end_.offset;
   trimmed_to_ = up_to;
   file_ = std::move(file);
@@ -244,18 +307,34 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
 
 void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
                           const std::string& to_path) const {
-  if (up_to != kBeforeAll) {
-    const LogEntry trimmed{up_to, std::nullopt};
-    write_all(to, as_bytes(encode_log_frame(std::span(&trimmed, 1))), to_path);
-  }
+  LogMark mark{.begun = end_.mark.begun, .count = end_.mark.count + end_.keys_since - count_above(up_to)};
+  if (mark.begun != kBeforeAll || up_to != kBeforeAll)
+    write_all(to, as_bytes(encode_log_mark(up_to, mark)), to_path);
+  LogPosition last = up_to;
   LogFrameReader frames(file_, path_, 0);
   while (frames.next()) {
     std::vector<LogEntry> kept;
     for (const LogEntryView& entry : frames.entries()) {
-      if (entry.position > up_to) kept.push_back(copy_of(entry));
+      if (entry.key && entry.position > up_to) kept.push_back(copy_of(entry));
     }
-    if (!kept.empty()) write_all(to, as_bytes(encode_log_frame(kept)), to_path);
+    if (kept.empty()) continue;
+    write_all(to, as_bytes(encode_log_frame(kept)), to_path);
+    last = kept.back().position;
   }
+  if (end_.position <= last) return;
+  mark.count = end_.mark.count + end_.keys_since;
+  write_all(to, as_bytes(encode_log_mark(end_.position, mark)), to_path);
+}
+
+std::uint64_t LogFile::count_above(const LogPosition& position) const {
+  std::uint64_t count = 0;
+  LogFrameReader frames(file_, path_, 0);
+  while (frames.next()) {
+    for (const LogEntryView& entry : frames.entries()) {
+      if (entry.key && entry.position > position) ++count;
+    }
+  }
+  return count;
 }
 
 }  // namespace keysieve

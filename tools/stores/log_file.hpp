@@ -10,11 +10,14 @@
 //       24      8  XXH3-64 of the 24 bytes before
 //       32         payload: the entries, then 0xff up to a multiple of 32
 //
-//   entry: position (16 bytes), length of the key (4 bytes; 0xffffffff: no key), key
+//   entry: position (16 bytes), length of the key (4 bytes), key
+//   mark:  position (16 bytes), 0xffffffff, when the log was begun (16 bytes), 40 bytes for mirrors, number
+//   of
+//          keys that were ever appended before it (8 bytes)
 //
-// Numbers are little-endian, positions are not. The first entry has no key if the log was trimmed: all
-// entries up to its position were removed. A crash or a full disk may leave the last frame torn. It counts as
-// missing, and the next append removes it. Any other wrong byte is damage.
+// Numbers are little-endian, positions are not. The first frame of a log is a mark: all entries up to its
+// position were removed; zero: none. Later marks only move the end. A crash or a full disk may leave the last
+// frame torn. It counts as missing, and the next append removes it. Any other wrong byte is damage.
 #pragma once
 
 #include <sys/types.h>
@@ -44,14 +47,26 @@ class LogFile {
   LogFile(FileDescriptor copy, std::string name)
       : path_(std::move(name)), file_(std::move(copy)), is_copy_(true) {}
 
-  // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
-  // exception a first part may be there.
-  void append(std::span<const LogEntry> entries);
+  // Begins the log. Requires a file without one.
+  void begin(const LogPosition& now) { append_mark({}, {.begun = now}); }
+  // Moves the end of the log there. Requires a position above it.
+  void move_end(const LogPosition& to);
+  // Appends a mark. Durable when it returns.
+  void append_mark(const LogPosition& position, const LogMark& mark);
+  // The last one.
+  LogMark mark();
+  // Positions must rise, from above end(); throws Usage otherwise. All have keys. Durable when it returns;
+  // after an exception a first part may be there. A mark without a position comes behind the last one.
+  void append(std::span<const LogEntry> entries, const std::optional<LogMark>& mark = {});
   // Makes durable what is there: a writer may have been killed before it has.
   void sync();
   // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
   // that returned; else it reads the file from the beginning.
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
+  // As read_after(), without the entries above `end`.
+  std::vector<LogEntry> read_up_to(const LogPosition& end, const LogPosition& after, std::size_t max_entries);
+  // As of now.
+  LogFacts facts();
   // The highest position ever appended. The first call reads the whole file, later ones only what is new.
   LogPosition end();
   // Removes the entries up to `up_to`, and a torn frame, by writing the others to a new file in its place.
@@ -66,6 +81,8 @@ class LogFile {
     std::uint64_t offset = 0;
     LogPosition position{};
     std::optional<LogFrameMark> last{};  // that was read: its writer may take it back if its disk fails
+    LogMark mark{};
+    std::uint64_t keys_since = 0;  // the mark
   };
 
   bool open(int flags);
@@ -79,9 +96,13 @@ class LogFile {
   void find_end();
   LogPosition find_trimmed_to();
   void remove_torn_frame();
-  void append_frame(std::span<const LogEntry> entries);
+  void set_mark(const LogMark& mark);
+  static void pass(Known& known, const LogFrameReader& frames);
+  void append_bytes(const std::string& frame);
   void rewrite_above(const LogPosition& up_to);
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
+  [[nodiscard]] std::uint64_t count_above(const LogPosition& position) const;
+  void open_to_append();
 
   std::string path_;
   Access access_ = Access::OfFolder;

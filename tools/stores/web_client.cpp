@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <list>
 
 #include "core/worker/base/error.hpp"
@@ -90,16 +89,6 @@ bool has_known_end(const Download& download) {
   return codings.empty() ? !header_of(download, "Content-Length").empty() : ends_chunked(codings);
 }
 
-// Web servers make an ETag of a file's size and the second it was written. Two versions of one second can
-// have the same ETag, so it counts only if the file is two seconds old.
-bool names_one_version(const Download& download) {
-  curl_off_t written_at = -1;
-  curl_easy_getinfo(download.easy.get(), CURLINFO_FILETIME_T, &written_at);
-  const std::time_t answered_at = curl_getdate(header_of(download, "Date").c_str(), nullptr);
-  constexpr std::time_t kLeastAge = 2;
-  return written_at < 0 || answered_at - written_at >= kLeastAge;
-}
-
 [[noreturn]] void throw_for_status(const std::string& subject, long status) {
   if (status == 401 || status == 407) {
     throw Error(ErrorKind::Login, fmt::format("{}: the server asks for authorization ({})", subject, status));
@@ -159,7 +148,6 @@ class CurlClient final : public WebClient {
     set(easy, CURLOPT_USERAGENT, "keysieve/" KEYSIEVE_VERSION);
     set(easy, CURLOPT_WRITEFUNCTION, &take_body);
     set(easy, CURLOPT_WRITEDATA, &download);
-    set(easy, CURLOPT_FILETIME, 1L);
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_PIPEWAIT, 1L);
     set_redirects(easy);
@@ -256,8 +244,7 @@ class CurlClient final : public WebClient {
     if (status == 200 && !has_known_end(download)) {
       throw Error(ErrorKind::Unavailable, subject + ": the server does not say how long it is");
     }
-    if (status != 404 && status != 410 && names_one_version(download))
-      answer.etag = header_of(download, "ETag");
+    if (status != 404 && status != 410) answer.etag = header_of(download, "ETag");
   }
 
   template <typename Value>

@@ -79,6 +79,7 @@ class Push {
   PushResult run(const Progress& progress, UnixSeconds now) {
     now_ = now;
     settle_counters();
+    settle_log();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
       announce();
@@ -102,6 +103,16 @@ class Push {
   PushResult plan() {
     settle_counters();
     PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    try {
+      const LogLook look = look_at_log(store_, set_name_, pointer.adds_log);
+      if (state_of(look.log, pointer.adds_log, look.since) != LogState::Whole) {
+        const bool is_there = look.log.begun != LogPosition{};
+        pointer.adds_log.lost_to = is_there ? lost_to(look.log, pointer.adds_log, look.since)
+                                            : log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Data) throw;
+    }
     check(pointer);
     before_ = pointer.current;
     make_current(pointer, record_);
@@ -112,6 +123,43 @@ class Push {
   void settle_counters() {
     if (counters_.empty() && filter_kind_of(snapshot_.kind()).can_count()) keep_counters();
     record_.counters_bytes = counters_.size();
+  }
+
+  // Begins the adds log if there is none, and notes what the store has lost of it: this snapshot may be older
+  // than that, and a host that comes later could not tell. A damaged log says nothing, and all who read it
+  // refuse it.
+  void settle_log() {
+    if (!store_.abilities().log) return;
+    try {
+      find_log();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Data) throw;
+    }
+  }
+
+  void find_log() {
+    const PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    LogLook look = look_at_log(store_, set_name_, pointer.adds_log);
+    LogState state = state_of(look.log, pointer.adds_log, look.since);
+    if (look.log.begun == LogPosition{} || state == LogState::Behind) {
+      store_.mark(adds_log(store_, set_name_));
+      look = look_at_log(store_, set_name_, pointer.adds_log);
+      state = state_of(look.log, pointer.adds_log, look.since);
+    }
+    log_ = witness_of(look.log, {});
+    if (state != LogState::Lost) return;
+    log_.lost_to = lost_to(look.log, pointer.adds_log, look.since);
+    change_pointer(store_, set_name_, [this](PointerRecord& changed) {
+      const LogWitness before = changed.adds_log;
+      know_log(changed);
+      return changed.adds_log != before;
+    });
+  }
+
+  void know_log(PointerRecord& pointer) const {
+    const LogPosition lost = std::max(pointer.adds_log.lost_to, log_.lost_to);
+    pointer.adds_log = log_;
+    pointer.adds_log.lost_to = lost;
   }
 
   // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
@@ -184,10 +232,17 @@ class Push {
   void check_adds(const PointerRecord& pointer) const {
     const LogPosition needed = adds_needed_by(record_.adds_from, record_.as_of).trimmed_at_most;
     const LogPosition trimmed_to = adds_trimmed_to(store_, set_name_, pointer.adds_trimmed_to);
-    if (needed >= trimmed_to) return;
+    const LogPosition& lost_to = pointer.adds_log.lost_to;
+    if (needed >= trimmed_to && needed >= lost_to) return;
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
+    if (needed < lost_to) {
+      throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
+                                       moment(needed) + " on, but " + store_.name() +
+                                       " has lost keys that were added before " + moment(lost_to) +
+                                       ": build it again once the overlap has passed since then");
+    }
     throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
                                      moment(needed) + " on, but " + store_.name() +
                                      " has trimmed them up to " + moment(trimmed_to) +
@@ -242,6 +297,7 @@ class Push {
       check(changed);
       before_ = changed.current;
       make_current(changed, record_);
+      if (log_.begun != LogPosition{}) know_log(changed);
       release_adds(changed);
       return true;
     });
@@ -301,6 +357,7 @@ class Push {
   const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
+  LogWitness log_{};
   UnixSeconds now_ = unix_now();
   std::optional<SnapshotRecord> before_;
   std::vector<std::string> warnings_;

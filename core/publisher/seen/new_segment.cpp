@@ -31,7 +31,9 @@ Segment create_segment(std::uint32_t& key, std::uint64_t bytes, gid_t group, con
   }
   if (id < 0) {
     store_key(key, 0);
-    const std::string limit = errno == ENOSPC ? " (kernel.shmmni or kernel.shmall)" : "";
+    const std::string limit = errno == ENOSPC   ? " (kernel.shmmni or kernel.shmall)"
+                              : errno == EINVAL ? " (kernel.shmmax)"
+                                                : "";
     throw_write_error(what + ": cannot create a segment of " + std::to_string(bytes) + " bytes" + limit,
                       errno);
   }

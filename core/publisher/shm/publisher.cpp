@@ -181,6 +181,17 @@ bool Publisher::mark_damaged() noexcept {
   return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
+// Release: a reader that sees the bit gone sees the publication that has ended the loss.
+void Publisher::mark_adds_lost(bool are_lost) noexcept {
+  std::atomic<std::uint64_t>& current = control_->writable_page().current;
+  if (((current.load(std::memory_order_relaxed) & kAddsLostBit) != 0) == are_lost) return;
+  if (are_lost) {
+    current.fetch_or(kAddsLostBit, std::memory_order_release);
+  } else {
+    current.fetch_and(~kAddsLostBit, std::memory_order_release);
+  }
+}
+
 std::optional<LayerWriter> Publisher::open_layer() const {
   return open_layer_of(current().publication);
 }
@@ -318,7 +329,7 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
                                          ": another publisher has moved it to publication " +
                                          std::to_string(publication_of(word)));
     }
-  } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+  } while (!current.compare_exchange_weak(word, (word & (kBypassBits & ~kDamagedBit)) | publication,
                                           std::memory_order_release, std::memory_order_relaxed));
 }
 

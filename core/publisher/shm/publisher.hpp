@@ -47,6 +47,9 @@ class Publisher {
   // answers maybe until the next publication. Returns false if that was known.
   bool mark_damaged() noexcept;
 
+  // Every lookup answers maybe, whatever is published, until it is told that no keys are lost.
+  void mark_adds_lost(bool are_lost) noexcept;
+
   // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
   // is published, or without a layer. Throws MissingInput, Data, Permission.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;

@@ -36,6 +36,32 @@ final class RedisAdds implements Adds
     private const KEY_BYTES = 1 << 20; // loaders skip what is longer
     private const BATCH_KEYS = 1_000;
     private const BATCH_BYTES = 1 << 20;
+    /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. */
+    private const APPEND = <<<'LUA'
+        local function last(from)
+          local up_to = '+'
+          while true do
+            local entry = redis.call('XREVRANGE', KEYS[1], up_to, from, 'COUNT', 1)[1]
+            if not entry then return nil end
+            local fields = entry[2]
+            if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then
+              return fields[#fields - 2], tonumber(fields[#fields])
+            end
+            up_to = '(' .. entry[1]
+          end
+        end
+        local log, count = last('-')
+        if not log then
+          local now = redis.call('TIME')
+          log, count = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), 0
+        end
+        local id
+        for i = 1, #ARGV do
+          count = count + 1
+          id = redis.call('XADD', KEYS[1], '*', 'key', ARGV[i], 'log', log, 'count', string.format('%.0f', count))
+        end
+        return id
+        LUA;
 
     private \Redis|\RedisCluster|Relay|ClientInterface|null $connection = null;
     private int $database = 0; // as $connect has chosen it
@@ -99,7 +125,7 @@ final class RedisAdds implements Adds
                 $this->disconnect();
             }
             $connection = $this->connection ??= $this->connected();
-            $commands = array_map(static fn (string $key): array => ['XADD', $log, '*', 'key', $key], $keys);
+            $commands = [['EVAL', self::APPEND, '1', $log, ...$keys]];
             $refusal = match (true) {
                 $connection instanceof ClientInterface => self::sendByPredis($connection, $commands),
                 $connection instanceof \RedisCluster => self::sendToCluster($connection, $log, $commands),
@@ -115,7 +141,7 @@ final class RedisAdds implements Adds
     }
 
     /**
-     * @param non-empty-list<non-empty-list<string>> $commands XADD
+     * @param non-empty-list<non-empty-list<string>> $commands EVAL
      * @return ?string what Redis says against it
      */
     private static function sendByPredis(ClientInterface $redis, array $commands): ?string
@@ -156,7 +182,7 @@ final class RedisAdds implements Adds
     }
 
     /**
-     * @param non-empty-list<non-empty-list<string>> $commands XADD
+     * @param non-empty-list<non-empty-list<string>> $commands EVAL
      * @return ?string what Redis says against it
      */
     private static function sendToCluster(\RedisCluster $redis, string $log, array $commands): ?string

@@ -9,7 +9,8 @@ final class AddsLog
 {
     private const HEADER_BYTES = 32;
     private const ENTRY_BYTES = 20;
-    private const NO_KEY = 0xffffffff;
+    private const MARK = 0xffffffff;
+    private const MARK_BYTES = 64;
     private const BEFORE_ALL = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     private ?File $file = null;
@@ -17,6 +18,8 @@ final class AddsLog
     private int $lastAt = 0;
     private string $last = ''; // header of the last frame that was read: its writer may take it back if its disk fails
     private string $trimmedTo = self::BEFORE_ALL;
+    private string $begun = self::BEFORE_ALL;
+    private int $count = 0;
 
     public function __construct(public readonly string $path)
     {
@@ -26,6 +29,18 @@ final class AddsLog
     public function trimmedTo(): string
     {
         return $this->trimmedTo;
+    }
+
+    /** When the log was begun, as of the last read; all zero: there is none. */
+    public function begun(): string
+    {
+        return $this->begun;
+    }
+
+    /** How many keys were ever appended, as of the last read. */
+    public function count(): int
+    {
+        return $this->count;
     }
 
     /** Makes the next read begin at the first entry. */
@@ -45,6 +60,7 @@ final class AddsLog
     {
         $status = File::statusOf($this->path);
         if ($status === null) {
+            $this->begun = self::BEFORE_ALL;
             File::statusOf(dirname($this->path)) ?? throw Failure::unreadable(dirname($this->path) . ': No such file or directory');
             return;
         }
@@ -72,7 +88,8 @@ final class AddsLog
     private function keysFromHere(File $file, string $after): iterable
     {
         if ($this->offset === 0) {
-            $this->trimmedTo = self::BEFORE_ALL;
+            $this->trimmedTo = $this->begun = self::BEFORE_ALL;
+            $this->count = 0;
         }
         while (($frame = $this->nextFrame($file)) !== null) {
             [$header, $payload] = $frame;
@@ -134,10 +151,17 @@ final class AddsLog
             $position = substr($payload, $at, 16);
             $length = self::number($payload, $at + 16);
             $at += self::ENTRY_BYTES;
-            if ($length === self::NO_KEY) {
-                $this->trimmedTo = $this->offset === 0 && $at === self::ENTRY_BYTES ? $position : $this->trimmedTo;
+            if ($length === self::MARK) {
+                if (strlen($payload) < $at + self::MARK_BYTES) {
+                    throw $this->damaged();
+                }
+                $this->trimmedTo = $this->offset === 0 ? $position : $this->trimmedTo;
+                $this->begun = substr($payload, $at, 16);
+                $this->count = Word::at($payload, $at + self::MARK_BYTES - 8);
+                $at += self::MARK_BYTES;
                 continue;
             }
+            ++$this->count;
             if (strlen($payload) < $at + $length) {
                 throw $this->damaged();
             }

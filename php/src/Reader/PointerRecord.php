@@ -18,6 +18,9 @@ final class PointerRecord
         public readonly int $bytes,
         public readonly string $addsFrom,
         public readonly string $addsTrimmedTo,
+        public readonly string $logBegun,
+        public readonly int $logCount,
+        public readonly string $logLostTo,
         private readonly int $asOf,
     ) {
     }
@@ -59,6 +62,10 @@ final class PointerRecord
             throw Failure::data("$source: \"current\": \"push_id\" is not 32 hexadecimal digits");
         }
         $trimmedTo = $record['adds_trimmed_to'] ?? '';
+        $log = $record['adds_log'] ?? null;
+        if (!is_array($log) || !is_string($log['begun'] ?? null) || !is_int($log['count'] ?? null) || !is_string($log['lost_to'] ?? null)) {
+            throw Failure::data("$source: \"adds_log\" is missing or not valid");
+        }
         return new self(
             $current['generation'],
             $current['build_id'],
@@ -66,6 +73,9 @@ final class PointerRecord
             $current['bytes'],
             self::position($current['adds_from'], $source),
             self::position(is_string($trimmedTo) ? $trimmedTo : 'no position', $source),
+            self::position($log['begun'], $source),
+            $log['count'],
+            self::position($log['lost_to'], $source),
             $current['as_of'],
         );
     }

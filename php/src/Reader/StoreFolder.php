@@ -111,6 +111,7 @@ final class StoreFolder implements Source, Publication
                 $this->added[$snapshot->header->hasher->hash($key)] = true;
             }
             self::checkTrimmed($pointer, $this->log->trimmedTo(), $this->log->path);
+            $this->checkLost($pointer);
             $this->confirmedAt = $now;
             $this->trouble = null;
             $this->answering = null; // so that the copy has no copy
@@ -158,6 +159,21 @@ final class StoreFolder implements Source, Publication
     {
         if (strcmp($pointer->addsNeededFrom(), $trimmedTo) < 0) {
             throw Failure::data("$path: the adds log no longer has all keys that were added since generation $pointer->generation");
+        }
+    }
+
+    /**
+     * Keys that nobody can read any more must not become absent. What is found here is the least: a host that runs keysieved
+     * remembers the log, too.
+     *
+     * @throws Failure
+     */
+    private function checkLost(PointerRecord $pointer): void
+    {
+        $isWhole = trim($pointer->logBegun, "\0") === ''
+            || ($this->log->begun() === $pointer->logBegun && $this->log->count() >= $pointer->logCount);
+        if (!$isWhole || strcmp($pointer->addsNeededFrom(), $pointer->logLostTo) < 0) {
+            throw Failure::data("{$this->log->path}: keys that were added since generation $pointer->generation are lost");
         }
     }
 

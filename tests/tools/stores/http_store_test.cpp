@@ -46,11 +46,10 @@ TEST_F(HttpStore, ReadsAFolderWhateverItsNameAndWithOrWithoutASlash) {
 }
 
 // What keysieved does at each poll, if nothing has changed: records, log and its end, on a new connection.
-TEST_F(HttpStore, AnswersAPollFromOne304) {
+TEST_F(HttpStore, AnswersAPollFromOneSmallFile) {
   serve();
   const auto writer = open_store("dir:" + folder_);
   append(*writer, {"a"});
-  age(folder_);
   const StoreOpener open = opener_of(url());
   const std::vector<std::string> records{"keysieve:seed", "keysieve:tags:bypass", "keysieve:bypass"};
   const auto poll = [&] {
@@ -60,22 +59,50 @@ TEST_F(HttpStore, AnswersAPollFromOne304) {
     EXPECT_NE(store->end_of(kLog), kBeforeAll);
   };
   poll();
-  EXPECT_THAT(new_answers(5), SizeIs(5));
+  EXPECT_THAT(new_answers(6), SizeIs(6)) << "one for a file that no store has";
   for (int i = 0; i < 3; ++i) {
     poll();
-    EXPECT_THAT(new_answers(1), ElementsAre("304 /tags/.changes"));
+    EXPECT_THAT(new_answers(1), ElementsAre("200 /tags/.changes"));
   }
   put(*writer, "keysieve:tags:bypass", "{}");
   const auto store = open(IfMissing::Refuse, Patience::None);
   EXPECT_EQ(store->get("keysieve:tags:bypass"), "{}");
   EXPECT_THAT(keys_in(*store), ElementsAre("a"));
   EXPECT_THAT(new_answers(3), ElementsAre("200 /tags/.changes", "200 /tags/keysieve:tags:bypass",
-                                          "304 /tags/.log-keysieve:tags:adds"));
+                                          "200 /tags/.log-keysieve:tags:adds"));
+}
+
+// Once no other version can have the same ETag.
+TEST_F(HttpStore, ReadsALogThatHasNotChangedNoMoreThanItMust) {
+  serve();
+  const auto writer = open_store("dir:" + folder_);
+  append(*writer, {"a"});
+  const StoreOpener open = opener_of(url());
+  EXPECT_TRUE(eventually([&] {
+    put(*writer, "keysieve:tags:bypass", "{}");
+    EXPECT_THAT(keys_in(*open(IfMissing::Refuse, Patience::None)), ElementsAre("a"));
+    return new_answers(2).back() == "304 /tags/.log-keysieve:tags:adds";
+  }));
+}
+
+// Files of one size and one second have one ETag, whatever their age: a copy keeps their times.
+TEST_F(HttpStore, SeesEachChangeThoughAllFilesAreOfOneSecond) {
+  serve();
+  const auto writer = open_store("dir:" + folder_);
+  const StoreOpener open = opener_of(url());
+  for (int i = 0; i < 12; ++i) {
+    const std::string value = std::to_string(10 + i);
+    put(*writer, "keysieve:tags:current", value);
+    append(*writer, {value});
+    age(folder_);
+    const auto store = open(IfMissing::Refuse, Patience::None);
+    EXPECT_EQ(store->get("keysieve:tags:current"), value);
+    EXPECT_EQ(keys_in(*store).back(), value);
+  }
 }
 
 TEST_F(HttpStore, WorksWithAServerThatHasNoETags) {
   serve({.directives = "etag off; if_modified_since off;"});
-  age(folder_);
   const StoreOpener open = opener_of(url());
   for (int i = 0; i < 2; ++i) EXPECT_EQ(open(IfMissing::Refuse, Patience::None)->get("keysieve:seed"), "x");
   EXPECT_THAT(new_answers(3),
@@ -110,6 +137,17 @@ TEST_F(HttpStore, TakesNoPageForAStore) {
   serve({.directives = "location / { return 200 \"<html>sign in</html>\"; }"});
   EXPECT_EQ(refusal<ErrorKind::Unavailable>(url()),
             server_->url("tags/.changes") + " is something else: does the server show a page in its place?");
+}
+
+// As servers of applications in a browser do. A page is no bypass.
+TEST_F(HttpStore, TakesNoPageForARecordThatIsMissing) {
+  serve({.directives = "location / { try_files $uri /tags/index.html; }"});
+  std::ofstream(folder_ + "/index.html") << "<html>shop</html>";
+  const auto store = open_store(url());
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:bypass"); }),
+            server_->url("tags/no-such-file") +
+                ": the server shows something, though there is no such file: it must answer 404, not with a "
+                "page that stands for all others");
 }
 
 TEST_F(HttpStore, ReadsEverythingAgainWhenItsCopiesAreDistrusted) {

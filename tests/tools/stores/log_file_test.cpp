@@ -71,9 +71,9 @@ TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
   EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
 }
 
-TEST_F(LogFileTest, DoesNotReadBackEntriesWithoutAKey) {
-  const std::vector<LogEntry> given{{log_position(1, 0), "a"}, {log_position(2, 0), std::nullopt}};
-  file_.append(given);
+TEST_F(LogFileTest, DoesNotReadBackMarks) {
+  file_.append(entries({"a"}));
+  file_.append_mark(log_position(2, 0), {});
   EXPECT_THAT(keys_in_file(), ElementsAre("a"));
   EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
 }
@@ -282,7 +282,7 @@ TEST_F(LogFileTest, ShrinksWhenItIsTrimmed) {
   file_.trim(log_position(99, 0));
   EXPECT_LT(bytes().size(), 1'200U);
   file_.trim(log_position(100, 0));
-  EXPECT_EQ(bytes().size(), 64U);
+  EXPECT_EQ(bytes().size(), 128U);
   EXPECT_EQ(LogFile(path_).end(), log_position(100, 0));
 }
 
@@ -340,6 +340,31 @@ TEST_F(LogFileTest, IsWholeUnlessItsLastEntryIsTorn) {
     write(all.substr(0, size));
     EXPECT_EQ(LogFile(path_).is_whole(), size == 0 || size == first || size == all.size()) << size;
   }
+}
+
+TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
+  file_.begin(log_position(1, 0));
+  file_.append(entries({"a", "b", "c"}));
+  file_.append(entries({"d"}, 2));
+  const LogPosition begun = log_position(1, 0);
+  for (const LogPosition& up_to : {kBeforeAll, log_position(1, 1), log_position(9, 0)}) {
+    file_.trim(up_to);
+    for (const LogFacts& facts : {file_.facts(), LogFile(path_).facts()}) {
+      EXPECT_EQ(facts.begun, begun);
+      EXPECT_EQ(facts.count, 4U);
+      EXPECT_EQ(facts.end, log_position(2, 0));
+    }
+  }
+  file_.move_end(log_position(7, 0));
+  file_.append(entries({"e"}, 8));
+  file_.trim(log_position(7, 0));
+  EXPECT_EQ(LogFile(path_).facts().count, 5U);
+  file_.trim(log_position(8, 0));
+  file_.move_end(log_position(9, 0));
+  write(bytes() + "torn");
+  LogFile(path_).trim(kBeforeAll);
+  EXPECT_EQ(LogFile(path_).facts().count, 5U);
+  EXPECT_EQ(LogFile(path_).facts().end, log_position(9, 0));
 }
 
 TEST_F(LogFileTest, LeavesOnlyOneFile) {

@@ -34,6 +34,7 @@ void AddsMirror::load() {
     throw;
   }
   is_file_behind_ = false;
+  known_log_ = file_.mark();
   must_be_rewritten_ = !was_empty;
   if (is_durable()) return;
   must_be_rewritten_ = true;
@@ -90,6 +91,15 @@ const AddsMirror::Entry* AddsMirror::find(const Entries& among, const LogPositio
   return at->position == position ? &*at : nullptr;
 }
 
+void AddsMirror::know(const LogMark& log) {
+  const auto is_step = [&] {
+    return log.begun == known_log_.begun && log.lost_to == known_log_.lost_to &&
+           log.is_behind == known_log_.is_behind && log.count >= known_log_.count;
+  };
+  is_mark_due_ = is_mark_due_ || !is_step();
+  known_log_ = log;
+}
+
 void AddsMirror::trim(const LogPosition& up_to) {
   const std::size_t first = first_after(up_to);
   if (first == 0) return;
@@ -108,7 +118,10 @@ void AddsMirror::save() {
     rewrite_file();
   } else if (is_file_behind_) {
     append_to_file();
+  } else if (is_mark_due_) {
+    file_.append_mark({}, known_log_);
   }
+  is_mark_due_ = false;
   must_be_rewritten_ = false;
   is_file_behind_ = false;
   unsaved_ = 0;
@@ -117,8 +130,8 @@ void AddsMirror::save() {
 void AddsMirror::append_to_file() {
   for (std::size_t first = first_after(file_.end()); first < entries_.size();) {
     const std::vector<LogEntry> some = some_from(first);
-    file_.append(some);
     first += some.size();
+    file_.append(some, first == entries_.size() ? std::optional(known_log_) : std::nullopt);
   }
 }
 
@@ -130,6 +143,7 @@ void AddsMirror::rewrite_file() {
       write_part(as_bytes(encode_log_frame(std::span(some).first(count))));
       first += count;
     }
+    write_part(as_bytes(encode_log_mark({}, known_log_)));
   });
 }
 

@@ -27,6 +27,10 @@ class AddsMirror {
   // key has an entry's position, as after a failover that lost entries, the next free one is taken. Returns
   // a position after which all new entries are, and little else; nothing when nothing is new.
   std::optional<LogPosition> merge(std::span<const LogEntry> entries);
+  // What is known of the log, for the next process: in memory only. A mere step forward is saved with the
+  // next entries.
+  void know(const LogMark& log);
+  [[nodiscard]] const LogMark& known_log() const noexcept { return known_log_; }
   // Forgets the entries up to there, in memory only.
   void trim(const LogPosition& up_to);
   // Makes the file durably equal to what is in memory; writes nothing when it is. Throws as a LogFile does;
@@ -69,6 +73,8 @@ class AddsMirror {
   Entries entries_;
   std::string keys_;
   std::size_t unsaved_ = 0;
+  LogMark known_log_{};
+  bool is_mark_due_ = false;
   bool is_file_behind_ = false;     // lacks what came last
   bool must_be_rewritten_ = false;  // damaged, or not by appending
 };

@@ -45,6 +45,9 @@ void AddsReader::load_mirror() {
     check_private_file(mirror_.path());
     mirror_.load();
     is_complete_ = true;
+    const LogMark& log = mirror_.known_log();
+    known_ = {log.begun, log.read_to, log.count, std::max(known_.lost_to, log.lost_to)};
+    is_behind_ = log.is_behind != 0;
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     if (error.kind() != ErrorKind::Data) {
@@ -57,9 +60,9 @@ void AddsReader::load_mirror() {
 }
 
 // One sync for all that has arrived, however the reading ends.
-void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
+void AddsReader::read(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount) {
   try {
-    read_on(store, needed, amount);
+    read_on(store, needed, by_push, amount);
   } catch (...) {
     save_mirror();
     throw;
@@ -67,24 +70,32 @@ void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
   save_mirror();
 }
 
-void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) {
+void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
-  forget_hole_of_lost_log(store);
+  EntriesSince since_push;
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
     const LogPosition read_after = seen_;
     const std::vector<LogEntry> entries = store.read_after(log_name_, read_after, kBatchEntries);
-    find_hole(store.facts_of(log_name_), read_after);
+    const LogFacts log = store.facts_of(log_name_);
+    find_hole(log, read_after);
+    since_known_.add(entries, known_);
+    since_push.add(entries, by_push);
     take(entries);
     count += entries.size();
-    if (entries.empty() && has_lost_entries(store)) continue;
+    if (entries.size() < kBatchEntries && is_replaced(log)) {
+      since_push = {};
+      continue;
+    }
     has_more_ = entries.size() == kBatchEntries;
     if (!has_more_) break;
     if (!on_progress_()) throw Stopped{};
   }
   is_up_to_date_ = true;
   if (has_more_) return;
-  check_end(store, store.facts_of(log_name_), needed);
+  const LogFacts log = store.facts_of(log_name_);
+  if (!log.is_cut) compare(log, by_push, since_push);
+  check_end(store, log, needed);
   is_complete_ = true;
 }
 
@@ -94,12 +105,8 @@ void AddsReader::begin_read(const LogPosition& from) {
   received_ = is_new_part ? LogPosition{} : std::max(received_, seen_);
   seen_ = std::min(from, read_from_.value_or(from));
   read_from_ = seen_;
+  since_known_ = {};
   must_read_again_ = false;
-}
-
-// A log that ends before its hole is another one, as after a failover or in a store that was emptied.
-void AddsReader::forget_hole_of_lost_log(Store& store) {
-  if (hole_ != LogPosition{} && store.end_of(log_name_) < hole_) hole_ = {};
 }
 
 // A writer may trim the log between two batches.
@@ -122,16 +129,34 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
                   store.name(), log_name_, to_text(hole_), to_text(needed.trimmed_at_most)));
 }
 
-// Asked only when the log has nothing new. If entries are missing, a new one need not come after what was
-// seen.
-bool AddsReader::has_lost_entries(Store& store) {
-  if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
+// If entries are missing, a new one need not come after what was seen.
+bool AddsReader::is_replaced(const LogFacts& log) {
+  if (log.is_cut || state_of(log, known_, since_known_) != LogState::Lost) return false;
+  const LogPosition lost = std::max(known_.lost_to, keysieve::lost_to(log, known_, since_known_));
   spdlog::warn("{}: the log {} has lost entries; keys already taken from it stay", config_.name, log_name_);
+  known_ = {.lost_to = lost};
+  since_known_ = {};
   seen_ = {};
   read_from_ = seen_;
   received_ = {};
   hole_ = {};
   return true;
+}
+
+void AddsReader::compare(const LogFacts& log, const LogWitness& by_push, const EntriesSince& since_push) {
+  const LogState pushed = state_of(log, by_push, since_push);
+  LogPosition lost = std::max(known_.lost_to, by_push.lost_to);
+  if (pushed == LogState::Lost) lost = std::max(lost, keysieve::lost_to(log, by_push, since_push));
+  const bool was_behind = std::exchange(
+      is_behind_, pushed == LogState::Behind || state_of(log, known_, since_known_) == LogState::Behind);
+  if (is_behind_) {
+    if (!was_behind) spdlog::warn("{}: the log {} is gone, or lacks entries", config_.name, log_name_);
+    known_.lost_to = lost;
+  } else {
+    known_ = witness_of(log, lost);
+    since_known_ = {};
+  }
+  mirror_.know({known_.begun, known_.read_to, known_.lost_to, is_behind_ ? 1U : 0U, known_.count});
 }
 
 void AddsReader::skip(Store& store) {

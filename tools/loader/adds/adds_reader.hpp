@@ -30,11 +30,11 @@ class AddsReader {
     Some,  // enough for one look; has_more() afterwards where there is more
     All,   // to the end of the log
   };
-  // Reads on in the log, starting where it is needed if that part was not read yet. A log that has lost
-  // entries is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
-  // needed was trimmed before this host has read it, and Data if the log is cut. What had arrived by then is
-  // kept.
-  void read(Store& store, const NeededAdds& needed, Amount amount);
+  // Reads on in the log, starting where it is needed if that part was not read yet. At its end compares it
+  // with what this host has read of it and with what the last push knew. A log that has lost entries is read
+  // from its beginning. Throws as a Store does; at the end of the log also Older if what is needed was
+  // trimmed before this host has read it, and Data if the log is cut. What had arrived by then is kept.
+  void read(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
@@ -42,6 +42,14 @@ class AddsReader {
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
   // Whether some of what is needed was trimmed before this host has read it.
   [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
+  // Whether the store has lost some of what is needed, as far as this host can know: it need not have read
+  // it.
+  [[nodiscard]] bool has_lost_any_of(const NeededAdds& needed) const {
+    return is_behind_ || known_.lost_to > needed.trimmed_at_most;
+  }
+  [[nodiscard]] const LogPosition& lost_to() const noexcept { return known_.lost_to; }
+  // Whether the log was read to its end in this look, or to where this look ends.
+  [[nodiscard]] bool is_up_to_date() const noexcept { return is_up_to_date_; }
   // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 
@@ -63,10 +71,10 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
-  void read_on(Store& store, const NeededAdds& needed, Amount amount);
+  void read_on(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount);
   void begin_read(const LogPosition& from);
-  bool has_lost_entries(Store& store);
-  void forget_hole_of_lost_log(Store& store);
+  [[nodiscard]] bool is_replaced(const LogFacts& log);
+  void compare(const LogFacts& log, const LogWitness& by_push, const EntriesSince& since_push);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);
@@ -89,6 +97,9 @@ class AddsReader {
   LogPosition received_{};
   LogPosition hole_{};  // some of what stood up to here was trimmed before it was read
   bool must_read_again_ = false;
+  LogWitness known_;  // what this host has read of the log, and up to where that may have been lost
+  EntriesSince since_known_;
+  bool is_behind_ = false;  // the log is gone, or shorter than was known
   bool is_up_to_date_ = false;
   bool has_more_ = false;
   bool has_notice_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/builder/base/log_positions.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 
@@ -37,6 +38,15 @@ RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
 
 RefreshOutcome cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+}
+
+RefreshOutcome adds_lost(const LogPosition& lost_to) {
+  const auto seconds = static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000);
+  return in_trouble(
+      Trouble::AddsLost, ErrorKind::Data,
+      "the store has lost keys that were added" +
+          (seconds == 0 ? "" : fmt::format(" before {}", format_moment(seconds))) +
+          ": lookups answer maybe until a build follows that was begun later than that by its overlap");
 }
 
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {

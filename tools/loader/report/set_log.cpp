@@ -9,7 +9,7 @@ namespace keysieve {
 namespace {
 
 std::string stays_live(const std::optional<LivePublication>& live) {
-  if (!live) return "nothing is live, lookups answer maybe";
+  if (!live) return "this process finds nothing live";
   if (live->is_damaged) return "what is live is damaged, lookups answer maybe";
   return fmt::format("generation {} stays live", live->generation);
 }

@@ -1,6 +1,8 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
+#include <charconv>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "core/builder/base/log_positions.hpp"
@@ -21,9 +23,13 @@ constexpr std::string_view kScanCount = "1000";
 // Generous: the server may return a few more, and some names may be too long for records.
 constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 
-// A log's entry is a key, or a notice.
+// A log's entry is a key, a notice or a mark.
 constexpr std::string_view kKeyField = "key";
 constexpr std::string_view kNoticeField = "notice";
+constexpr std::string_view kMarkField = "mark";
+// Behind that: when the log was begun, and how many keys were appended to it so far.
+constexpr std::string_view kBegunField = "log";
+constexpr std::string_view kCountField = "count";
 constexpr std::size_t kShownFieldBytes = 64;
 
 // One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
@@ -32,6 +38,57 @@ constexpr std::string_view kCompareAndSetScript =
     "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "return 1";
+
+// Scripts for logs, because an entry carries what the one before it says. Entries of other clients, which say
+// nothing, are passed over. php/src/Adds/RedisAdds.php has the first one as well.
+#define KEYSIEVE_LAST_ENTRY                                                           \
+  "local function last(from) "                                                        \
+  "  local up_to = '+' "                                                              \
+  "  while true do "                                                                  \
+  "    local entry = redis.call('XREVRANGE', KEYS[1], up_to, from, 'COUNT', 1)[1] "   \
+  "    if not entry then return nil end "                                             \
+  "    local fields = entry[2] "                                                      \
+  "    if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then "      \
+  "      return fields[#fields - 2], tonumber(fields[#fields]), entry[1], fields[1] " \
+  "    end "                                                                          \
+  "    up_to = '(' .. entry[1] "                                                      \
+  "  end "                                                                            \
+  "end "
+#define KEYSIEVE_BEGIN_LOG                                                          \
+  "local log, count = last('-') "                                                   \
+  "if not log then "                                                                \
+  "  local now = redis.call('TIME') "                                               \
+  "  log, count = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), 0 " \
+  "end "
+constexpr std::string_view kAppendScript = KEYSIEVE_LAST_ENTRY KEYSIEVE_BEGIN_LOG
+    "local id "
+    "for i = 1, #ARGV do "
+    "  count = count + 1 "
+    "  id = redis.call('XADD', KEYS[1], '*', 'key', ARGV[i], 'log', log, 'count', string.format('%.0f', "
+    "count)) "
+    "end "
+    "return id";
+// Of a notice, or of a mark, which read_after() passes over.
+constexpr std::string_view kNoticeScript = KEYSIEVE_LAST_ENTRY KEYSIEVE_BEGIN_LOG
+    "return redis.call('XADD', KEYS[1], '*', ARGV[1], '', 'log', log, 'count', string.format('%.0f', count))";
+// A mark stays: it says what is known of the log.
+constexpr std::string_view kTrimScript = KEYSIEVE_LAST_ENTRY
+    "local first_kept = ARGV[1] "
+    "if not last(first_kept) then "
+    "  local log, count, id, field = last('-') "
+    "  if not log then return 0 end "
+    "  if field ~= 'mark' then "
+    "    count = string.format('%.0f', count) "
+    "    id = redis.call('XADD', KEYS[1], '*', 'mark', '', 'log', log, 'count', count) "
+    "  end "
+    "  first_kept = id "
+    "end "
+    "return redis.call('XTRIM', KEYS[1], 'MINID', '=', first_kept)";
+#undef KEYSIEVE_BEGIN_LOG
+#undef KEYSIEVE_LAST_ENTRY
+// Keys per script: the server serves no other client meanwhile.
+constexpr std::size_t kScriptKeys = 1000;
+constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
 
 // For SCAN's MATCH.
 std::string glob_of(const KeyPattern& pattern) {
@@ -123,22 +180,29 @@ class RedisStore final : public Store {
 
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
+    if (keys.empty()) return end_of(log);
+    const std::vector<std::span<const std::string>> parts = parts_of(keys);
     const auto replies = exchange_all(
-        keys, Effect::Writes,
-        [&log](const std::string& key) {
-          return KeyedCommand{log, {"XADD", log, "*", kKeyField, key}};
+        std::span(parts), Effect::Writes,
+        [&log](std::span<const std::string> part) {
+          RedisCommand words{"EVAL", kAppendScript, "1", log};
+          words.insert(words.end(), part.begin(), part.end());
+          return KeyedCommand{log, std::move(words)};
         },
-        [](const std::string& key) { return key.size(); });
-    return replies.empty() ? end_of(log) : position_of(*replies.back(), log);
+        bytes_in);
+    return position_of(*replies.back(), log);
   }
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
+    const LogFacts facts = find_facts(log);
+    has_read(log, facts);
     std::vector<LogEntry> entries;
-    for (bool has_more = true; has_more && entries.size() < max_entries;) {
+    LogPosition read_to = after;
+    for (bool has_more = after < facts.end; has_more && entries.size() < max_entries;) {
       const std::size_t count = std::min(max_entries - entries.size(), kLogReplyEntries);
-      has_more = take_entries(log, entries.empty() ? after : entries.back().position, count, entries);
+      has_more = take_entries(log, read_to, facts.end, count, entries);
     }
     return entries;
   }
@@ -157,12 +221,38 @@ class RedisStore final : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
-    write({log, {"XTRIM", log, "MINID", "=", first_kept}});
+    write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
+  }
+
+  void mark(const std::string& log) override {
+    check_log(log);
+    write({log, {"EVAL", kNoticeScript, "1", log, kMarkField}});
   }
 
   void notify(const std::string& log) override {
     check_log(log);
-    write({log, {"XADD", log, "*", kNoticeField, ""}});
+    write({log, {"EVAL", kNoticeScript, "1", log, kNoticeField}});
+  }
+
+  std::vector<std::string> risks() override {
+    std::set<std::string> risks;  // of all servers
+    servers_->visit_masters([&](RedisConnection& server) {
+      const std::string policy = setting(server, "maxmemory-policy");
+      if (!policy.empty() && policy != "noeviction") {
+        risks.insert(
+            "maxmemory-policy is " + policy +
+            ": when memory runs short, the server may drop added keys and snapshots; set noeviction");
+      }
+      const std::string log = setting(server, "appendonly");
+      const std::string sync = setting(server, "appendfsync");
+      if (log == "no") {
+        risks.insert("appendonly is no: a restart loses keys that were added since the last save");
+      } else if (!log.empty() && sync != "always") {
+        risks.insert("appendfsync is " + sync + ": a power failure may lose the keys that were added last" +
+                     (sync == "everysec" ? ", of about a second" : "") + "; only always prevents it");
+      }
+    });
+    return {risks.begin(), risks.end()};
   }
 
   std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(settings_.make(settings_)); }
@@ -174,21 +264,85 @@ class RedisStore final : public Store {
     return std::move(servers_->exchange(std::span(&command, 1), effect).front());
   }
 
-  // Returns whether there may be more.
-  bool take_entries(const std::string& log, const LogPosition& after, std::size_t max_entries,
-                    std::vector<LogEntry>& entries) {
-    const LogPosition from = next_log_position(after, 0);
-    if (from < after) return false;
+  // Empty if the server does not say: some services refuse the command, and users may.
+  static std::string setting(RedisConnection& server, std::string_view name) {
+    const RedisCommand get{"CONFIG", "GET", name};
+    server.send(std::span(&get, 1));
+    const RedisReply reply = server.receive(std::string(name), kMaxReplyBytes);
+    const auto parts = elements_of(*reply);
+    return parts.size() == 2 ? std::string(text_of(*parts[1])) : "";
+  }
+
+  static std::size_t bytes_in(std::span<const std::string> keys) {
+    return std::accumulate(keys.begin(), keys.end(), std::size_t{0},
+                           [](std::size_t bytes, const std::string& key) { return bytes + key.size(); });
+  }
+
+  // The last two fields say when the log was begun, and its count.
+  static bool says_count(std::span<redisReply* const> fields) {
+    const std::size_t count = fields.size();
+    return count >= 4 && text_of(*fields[count - 4]) == kBegunField &&
+           text_of(*fields[count - 2]) == kCountField;
+  }
+
+  // At least one key each.
+  static std::vector<std::span<const std::string>> parts_of(std::span<const std::string> keys) {
+    std::vector<std::span<const std::string>> parts;
+    while (!keys.empty()) {
+      std::size_t count = 1;
+      std::size_t bytes = keys.front().size();
+      while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
+        bytes += keys[count++].size();
+      parts.push_back(keys.first(count));
+      keys = keys.subspan(count);
+    }
+    return parts;
+  }
+
+  // What the last entry says, or the last one that says something.
+  LogFacts find_facts(const std::string& log) {
+    LogFacts facts;
+    LogPosition up_to = log_position(~std::uint64_t{0}, ~std::uint64_t{0});
+    for (;;) {
+      const std::string text = to_text(up_to);
+      const RedisReply reply = read({log, {"XREVRANGE", log, text, "-", "COUNT", "1"}, kMaxLogReplyBytes});
+      const auto last = elements_of(*reply);
+      if (last.empty()) return facts;
+      if (last.size() > 1) refuse_reply(log);
+      const auto parts = elements_of(*last.front());
+      if (parts.size() != 2) refuse_reply(log);
+      const LogPosition position = position_of(*parts[0], log);
+      if (position > up_to) refuse_reply(log);  // this would not end
+      if (facts.end == LogPosition{}) facts.end = position;
+      const auto fields = elements_of(*parts[1]);
+      const std::size_t count = fields.size();
+      if (says_count(fields)) {
+        facts.begun = position_of(*fields[count - 3], log);
+        facts.count = number_of(*fields[count - 1], log);
+        return facts;
+      }
+      up_to = position_before(position);
+      if (up_to == position) return facts;
+    }
+  }
+
+  // Moves `read_to` on. Returns whether there may be more.
+  bool take_entries(const std::string& log, LogPosition& read_to, const LogPosition& end,
+                    std::size_t max_entries, std::vector<LogEntry>& entries) {
+    const LogPosition from = next_log_position(read_to, 0);
+    if (from < read_to) return false;
     const std::string from_text = to_text(from);
+    const std::string end_text = to_text(end);
     const std::string count = std::to_string(max_entries);
-    const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}, kMaxLogReplyBytes});
+    const RedisReply reply =
+        read({log, {"XRANGE", log, from_text, end_text, "COUNT", count}, kMaxLogReplyBytes});
     const auto taken = elements_of(*reply);
     if (taken.size() > max_entries) refuse_reply(log);
-    LogPosition last = after;
-    for (const redisReply* entry : taken) {
-      LogEntry& next = entries.emplace_back(entry_of(*entry, log));
-      if (next.position <= last) refuse_reply(log);  // its reader would go round in circles
-      last = next.position;
+    for (const redisReply* one : taken) {
+      LogEntry entry = entry_of(*one, log);
+      if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
+      read_to = entry.position;
+      if (entry.unknown_field != kMarkField) entries.push_back(std::move(entry));
     }
     return taken.size() == max_entries;
   }
@@ -226,6 +380,14 @@ class RedisStore final : public Store {
     return *position;
   }
 
+  [[nodiscard]] std::uint64_t number_of(const redisReply& reply, const std::string& log) const {
+    const std::string_view text = text_of(reply);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) refuse_reply(log);
+    return number;
+  }
+
   // [position, [field, value, ...]]
   [[nodiscard]] LogEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
@@ -238,6 +400,7 @@ class RedisStore final : public Store {
       if (field == kKeyField) entry.key = text_of(*fields[i + 1]);
       is_notice = is_notice || field == kNoticeField;
     }
+    entry.is_counted = !entry.key || says_count(fields);
     if (!entry.key && !is_notice && !fields.empty()) {
       entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
     }

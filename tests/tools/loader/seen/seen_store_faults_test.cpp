@@ -122,7 +122,7 @@ TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
   host.reboot_and_start();
   EXPECT_THAT(host.look(kNoon + kMinute).reason, HasSubstr(redis.unix_url()));
   EXPECT_FALSE(host.worker().is_ready());
-  EXPECT_THAT(host.worker().reason(), HasSubstr("the loader waits for the store"));
+  EXPECT_THAT(host.worker().reason(), HasSubstr("the loader waits for the store, or has no memory to make one"));
   EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
   redis.start();
   EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).reason.empty(); }));
