@@ -80,7 +80,7 @@ void Daemon::reload() {
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());
   }
-  if (has_said_ready_) service_.ready("configuration read");
+  if (has_said_ready_) has_said_ready_ = service_.ready("configuration read");
 }
 
 void Daemon::use(LoaderConfig config) {
@@ -107,8 +107,7 @@ void Daemon::tell_service() {
 void Daemon::say_ready_when_it_is() {
   if (has_said_ready_ || !loader_->is_ready() || Signals::is_stop_pending()) return;
   board_.post_ready(true);
-  service_.ready(loader_->summary());
-  has_said_ready_ = true;
+  has_said_ready_ = service_.ready(loader_->summary());
 }
 
 bool Daemon::on_progress() {

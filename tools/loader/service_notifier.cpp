@@ -1,20 +1,16 @@
 #include "tools/loader/service_notifier.hpp"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
-
-#ifdef KEYSIEVE_SYSTEMD
-#include <systemd/sd-daemon.h>
-#else  // -DKEYSIEVE_SYSTEMD=OFF: what libsystemd does on a machine without systemd
-static int sd_notify(int, const char*) {
-  return 0;
-}
-static int sd_watchdog_enabled(int, std::uint64_t*) {
-  return 0;
-}
-#endif
+#include <cstdlib>
+#include <string_view>
 
 namespace keysieve {
 namespace {
@@ -29,26 +25,40 @@ std::string monotonic_microseconds() {
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count());
 }
 
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::int64_t number_in(const char* name, std::int64_t otherwise) {
+  const std::string_view text = variable(name);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : otherwise;
+}
+
 }  // namespace
 
-ServiceNotifier::ServiceNotifier() : alive_interval_(kWithoutWatchdog) {
-  std::uint64_t microseconds = 0;
-  has_watchdog_ = ::sd_watchdog_enabled(0, &microseconds) > 0;
+// sd_watchdog_enabled(3) says what the variables mean.
+ServiceNotifier::ServiceNotifier()
+    : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
+      path_(variable("NOTIFY_SOCKET")),
+      alive_interval_(kWithoutWatchdog) {
+  const std::chrono::microseconds limit(number_in("WATCHDOG_USEC", 0));
+  has_watchdog_ = limit.count() > 0 && number_in("WATCHDOG_PID", ::getpid()) == ::getpid();
   if (!has_watchdog_) return;
-  const auto limit = std::chrono::microseconds(static_cast<std::int64_t>(microseconds));
   alive_interval_ = std::max(std::chrono::milliseconds(1),
                              std::chrono::duration_cast<std::chrono::milliseconds>(limit / 3));
 }
 
-void ServiceNotifier::ready(const std::string& status) {
-  send("READY=1\nSTATUS=" + status);
+bool ServiceNotifier::ready(const std::string& status) {
+  if (!send("READY=1\nSTATUS=" + status)) return false;
   last_status_ = status;
+  return true;
 }
 
 void ServiceNotifier::status(const std::string& status) {
-  if (status == last_status_) return;
-  send("STATUS=" + status);
-  last_status_ = status;
+  if (status != last_status_ && send("STATUS=" + status)) last_status_ = status;
 }
 
 void ServiceNotifier::reloading() {
@@ -62,20 +72,26 @@ void ServiceNotifier::stopping() {
 void ServiceNotifier::still_starting() {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_starting_ < std::chrono::seconds(1)) return;
-  send("EXTEND_TIMEOUT_USEC=" + std::to_string(std::chrono::microseconds(kLongestStep).count()));
-  last_starting_ = now;
+  const auto longest = std::to_string(std::chrono::microseconds(kLongestStep).count());
+  if (send("EXTEND_TIMEOUT_USEC=" + longest)) last_starting_ = now;
 }
 
 void ServiceNotifier::alive() {
   const auto now = std::chrono::steady_clock::now();
   if (!has_watchdog_ || now - last_alive_ < alive_interval_) return;
-  send("WATCHDOG=1");
-  last_alive_ = now;
+  if (send("WATCHDOG=1")) last_alive_ = now;
 }
 
-// Without systemd there is nobody to tell.
-void ServiceNotifier::send(const std::string& state) const {
-  static_cast<void>(::sd_notify(0, state.c_str()));
+// Not sd_notify(3), which waits for ever while nobody reads. A path that begins with "@" is no file.
+bool ServiceNotifier::send(const std::string& state) const {
+  sockaddr_un address{};
+  if (path_.empty() || path_.size() >= sizeof address.sun_path) return true;
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  if (path_.front() == '@') address.sun_path[0] = '\0';
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path_.size());
+  return ::sendto(socket_.get(), state.data(), state.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                  reinterpret_cast<const sockaddr*>(&address), size) >= 0;
 }
 
 }  // namespace keysieve

@@ -1,8 +1,11 @@
-// Tells systemd how the service is: ready, reloading, stopping, alive. Without systemd nothing happens.
+// Tells systemd how the service is: ready, reloading, stopping, alive. Without systemd nothing happens. Never
+// waits: what systemd does not take now is told again at the next call.
 #pragma once
 
 #include <chrono>
 #include <string>
+
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {
 
@@ -10,7 +13,8 @@ class ServiceNotifier {
  public:
   ServiceNotifier();
 
-  void ready(const std::string& status);
+  // False if systemd did not take it: call it again.
+  [[nodiscard]] bool ready(const std::string& status);
   void status(const std::string& status);
   void reloading();
   void stopping();
@@ -25,8 +29,10 @@ class ServiceNotifier {
   [[nodiscard]] std::chrono::milliseconds alive_interval() const noexcept { return alive_interval_; }
 
  private:
-  void send(const std::string& state) const;
+  bool send(const std::string& state) const;
 
+  FileDescriptor socket_;
+  std::string path_;
   std::chrono::milliseconds alive_interval_;
   bool has_watchdog_;
   std::chrono::steady_clock::time_point last_alive_{};

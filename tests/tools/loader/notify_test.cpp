@@ -180,9 +180,10 @@ TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
   }
   site_.configure(tags_set + stores, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});  // a sign is due every 20 ms
-  ASSERT_TRUE(eventually([&] { return keysieved_->lines_with("cannot be watched for") >= kStores; }))
-      << log();
-  read_all();
+  ASSERT_TRUE(eventually([&] {
+    read_all();
+    return keysieved_->lines_with("cannot be watched for") >= kStores;
+  })) << log();
   int signs = 0;
   for (std::size_t at = 0; (at = told_.find("WATCHDOG=1", at)) != std::string::npos; ++at) ++signs;
   EXPECT_GE(signs, kStores - 1) << told_;
@@ -205,6 +206,16 @@ TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
     told_.clear();
   }
+}
+
+TEST_F(KeysievedNotify, IsNotHeldByAServiceManagerThatDoesNotRead) {
+  site_.configure(tags_set, site_.store_url(), "1s");
+  start({"WATCHDOG_USEC=3000"});  // a sign each millisecond
+  ASSERT_TRUE(looks_again(2)) << log();
+  site_.push("tags", kKeys);
+  EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 1U; }));
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_TRUE(is_told("READY=1")) << told_;
 }
 
 // What systemd ends it for by WatchdogSec= as well.
