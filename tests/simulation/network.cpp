@@ -114,7 +114,7 @@ class RemoteStore : public Store {
         call("read log", Network::Access::Read, [log, after, max_entries](Server& server) {
           return std::pair(server.read_after(log, after, max_entries), server.facts_of(log));
         });
-    has_read(log, facts);
+    known_facts(log) = facts;
     network_.on_read_log(*network_.scheduler_.running()->machine, entries);
     return std::move(entries);
   }

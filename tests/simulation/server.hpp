@@ -11,7 +11,7 @@ namespace keysieve::test {
 
 struct ServerContents {
   struct Log {
-    std::map<LogPosition, std::optional<std::string>> entries{};  // without a key: a notice
+    std::map<LogPosition, LogEntry> entries{};
     LogPosition begun{};
     LogPosition end{};
     std::uint64_t count = 0;
@@ -60,13 +60,11 @@ class Server : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     const auto& [entries, begun, end, count, trimmed_to] = contents.logs[log];
-    has_read(log, {.begun = begun,
-                   .end = end,
-                   .count = count,
-                   .trimmed_to = says_trimmed_ ? trimmed_to : LogPosition{}});
+    known_facts(log) = {
+        .begun = begun, .end = end, .count = count, .trimmed_to = says_trimmed_ ? trimmed_to : LogPosition{}};
     std::vector<LogEntry> found;
     for (auto at = entries.upper_bound(after); at != entries.end() && found.size() < max_entries; ++at) {
-      found.push_back({at->first, at->second});
+      found.push_back(at->second);
     }
     return found;
   }
@@ -91,8 +89,9 @@ class Server : public Store {
   void put_entry(const std::string& log, const std::optional<std::string>& key) {
     ServerContents::Log& grown = contents.logs[log];
     move_on(grown);
-    grown.entries.emplace(grown.end, key);
     if (key) ++grown.count;
+    grown.entries.emplace(grown.end,
+                          LogEntry{.position = grown.end, .key = key, .ordinal = key ? grown.count : 0});
   }
   static void move_on(ServerContents::Log& log) {
     log.end = next_log_position(log.end, static_cast<std::uint64_t>(unix_now_ms()));

@@ -169,12 +169,13 @@ class DirStore final : public Store {
     check_logged(log, keys);
     const FileDescriptor lock = take_lock();
     TemporaryFile changes = next_changes();
-    LogFile& file = begun_file_of(log);
+    LogFile& file = file_of(log);
+    file.begin(now_ms());
     LogPosition last = file.end();
     std::vector<LogEntry> entries;
     entries.reserve(keys.size());
     for (const std::string& key : keys) {
-      last = next_log_position(last, static_cast<std::uint64_t>(unix_now_ms()));
+      last = next_log_position(last, now_ms());
       entries.push_back({last, key});
     }
     file.append(entries);
@@ -188,8 +189,10 @@ class DirStore final : public Store {
     check_folder();
     LogFacts facts = file_of(log).facts();
     facts.is_cut = false;  // a writer is at work, or the next one ends it
-    has_read(log, facts);
-    return file_of(log).read_up_to(facts.end, after, max_entries);
+    known_facts(log) = facts;
+    std::vector<LogEntry> entries = file_of(log).read_after(after, max_entries);
+    std::erase_if(entries, [&](const LogEntry& entry) { return entry.position > facts.end; });
+    return entries;
   }
 
   LogPosition end_of(const std::string& log) override {
@@ -210,8 +213,8 @@ class DirStore final : public Store {
     check_log(log);
     const FileDescriptor lock = take_lock();
     TemporaryFile changes = next_changes();
-    LogFile& file = begun_file_of(log);
-    file.move_end(next_log_position(file.end(), static_cast<std::uint64_t>(unix_now_ms())));
+    file_of(log).begin(now_ms());
+    file_of(log).move_end(now_ms());
     changes.move_to(path_of_changes());
   }
 
@@ -269,12 +272,7 @@ class DirStore final : public Store {
     return logs_.try_emplace(log, path).first->second;
   }
 
-  LogFile& begun_file_of(const std::string& log) {
-    LogFile& file = file_of(log);
-    if (file.mark().begun == LogPosition{})
-      file.begin(next_log_position(file.end(), static_cast<std::uint64_t>(unix_now_ms())));
-    return file;
-  }
+  static std::uint64_t now_ms() { return static_cast<std::uint64_t>(unix_now_ms()); }
 
   void check_folder() const { open_folder(); }
 

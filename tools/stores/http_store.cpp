@@ -109,7 +109,7 @@ class HttpStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     LogFile* file = copy_of_log(log);
-    has_read(log, file == nullptr ? LogFacts{} : file->facts());
+    known_facts(log) = file == nullptr ? LogFacts{} : file->facts();
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
   }
 
@@ -151,8 +151,9 @@ class HttpStore final : public Store {
     const WebRequest request{.file_name = std::string(kNoFile), .max_bytes = kMaxValueBytes};
     if (client_->get(std::span(&request, 1)).front().status == WebAnswer::Status::Missing) return;
     throw Error(ErrorKind::Unavailable,
-                shown(kNoFile) + ": the server shows something, though there is no such file: it must answer "
-                                 "404, not with a page that stands for all others");
+                shown(kNoFile) +
+                    ": the server shows something, though there is no such file: it must answer "
+                    "404, not with a page that stands for all others");
   }
 
   [[noreturn]] void refuse_changes(const std::string& reason) const {
@@ -215,7 +216,7 @@ class HttpStore final : public Store {
     if (copy.body) {
       copy.log.emplace(in_memory(*copy.body, shown(file_name)), shown(file_name));
       copy.body.reset();
-      if (!copy.log->is_whole()) copy.etag.clear();  // it may be that of the whole file
+      if (copy.log->facts().is_cut) copy.etag.clear();  // it may be that of the whole file
     }
     return copy.log ? &*copy.log : nullptr;
   }

@@ -35,7 +35,7 @@ void check_database(const std::string& folder, const std::string& store_name) {
 }
 
 // A log's name is between zero bytes, which no record's key has. "\0<log>\0" holds the log's head. The same
-// text plus a position, whose bytes compare as positions do, holds an entry's key.
+// text plus a position, whose bytes compare as positions do, holds an entry: its ordinal, then its key.
 struct LogHead {
   LogPosition begun{};
   LogPosition end{};
@@ -48,8 +48,9 @@ std::string head_key_of(const std::string& log) {
   return key.append(log).append(1, '\0');
 }
 
-std::string_view bytes_text(const LogPosition& position) {
-  return as_text(std::as_bytes(std::span(position)));
+template <typename T>
+std::string_view bytes_text(const T& value) {
+  return as_text(std::as_bytes(std::span(&value, 1)));
 }
 
 std::string entry_key_of(const std::string& log, const LogPosition& position) {
@@ -120,9 +121,9 @@ class LmdbStore final : public Store {
     if (keys.empty()) return head.end;
     for (const std::string& key : keys) {
       move_on(head);
-      transaction.put(entry_key_of(log, head.end), key);
+      ++head.count;
+      transaction.put(entry_key_of(log, head.end), std::string(bytes_text(head.count)).append(key));
     }
-    head.count += keys.size();
     put_head(transaction, log, head);
     transaction.commit();
     return head.end;
@@ -133,13 +134,13 @@ class LmdbStore final : public Store {
     check_log(log);
     const LmdbTransaction transaction = begin(MDB_RDONLY);
     const LogHead head = head_in(transaction, log);
-    has_read(log, {.begun = head.begun, .end = head.end, .count = head.count});
+    known_facts(log) = {.begun = head.begun, .end = head.end, .count = head.count};
     const std::string from = entry_key_of(log, after);
     LmdbCursor at(transaction, from);
     if (at.at_key() && at.key() == from) at.next();
     std::vector<LogEntry> entries;
     for (; entries.size() < max_entries && is_entry(at, log); at.next()) {
-      entries.push_back({position_of(at.key(), log), std::string(at.value())});
+      entries.push_back(entry_at(at, log));
     }
     return entries;
   }
@@ -189,7 +190,7 @@ class LmdbStore final : public Store {
   }
 
   static void put_head(LmdbTransaction& transaction, const std::string& log, const LogHead& head) {
-    transaction.put(head_key_of(log), as_text(std::as_bytes(std::span(&head, 1))));
+    transaction.put(head_key_of(log), bytes_text(head));
   }
 
   static void move_on(LogHead& head) {
@@ -199,6 +200,16 @@ class LmdbStore final : public Store {
 
   static bool is_entry(const LmdbCursor& at, const std::string& log) {
     return at.at_key() && at.key().starts_with(head_key_of(log));
+  }
+
+  [[nodiscard]] LogEntry entry_at(const LmdbCursor& at, const std::string& log) const {
+    std::string_view value = at.value();
+    std::uint64_t ordinal = 0;
+    if (value.size() < sizeof ordinal)
+      throw Error(ErrorKind::Data, name() + ": " + log + ": holds an entry without its ordinal");
+    std::memcpy(&ordinal, value.data(), sizeof ordinal);
+    value.remove_prefix(sizeof ordinal);
+    return {.position = position_of(at.key(), log), .key = std::string(value), .ordinal = ordinal};
   }
 
   [[nodiscard]] LogPosition position_of(std::string_view entry_key, const std::string& log) const {

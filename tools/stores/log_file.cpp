@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <limits>
-#include <utility>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
@@ -35,6 +34,7 @@ bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
 
 void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
   for (const LogEntry& entry : entries) {
+    if (entry.position == kBeforeAll) continue;  // a note
     if (entry.position <= last) {
       throw Error(ErrorKind::Usage,
                   path + ": position " + to_text(entry.position) + " does not come after " + to_text(last));
@@ -45,22 +45,6 @@ void check_entries(const std::string& path, LogPosition last, std::span<const Lo
     }
     last = entry.position;
   }
-}
-
-LogEntry copy_of(const LogEntryView& entry) {
-  return {entry.position, std::string(*entry.key)};
-}
-
-// Adds the entries above `after`, at most `max_entries` in all; false when there was no room for all of
-// them.
-bool take_entries(std::span<const LogEntryView> from, const LogPosition& after, std::size_t max_entries,
-                  std::vector<LogEntry>& entries) {
-  for (const LogEntryView& entry : from) {
-    if (entry.position <= after || !entry.key) continue;
-    if (entries.size() == max_entries) return false;
-    entries.push_back(copy_of(entry));
-  }
-  return true;
 }
 
 }  // namespace
@@ -78,41 +62,38 @@ auto LogFile::reading(Read read) {
   }
 }
 
-void LogFile::append(std::span<const LogEntry> entries, const std::optional<LogMark>& mark) {
+void LogFile::append(std::span<const LogEntry> entries) {
   if (entries.empty()) return;
   open_to_append();
   check_entries(path_, end_.position, entries);
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
+    append_frame(encode_log_frame(of_frame));
+    for (const LogEntry& entry : of_frame) pass(end_, {entry.position, *entry.key, {}});
     entries = entries.subspan(of_frame.size());
-    const bool is_marked = mark && entries.empty();
-    append_bytes(encode_log_frame(of_frame) + (is_marked ? encode_log_mark({}, *mark) : ""));
-    end_.position = of_frame.back().position;
-    end_.keys_since += of_frame.size();
-    if (is_marked) set_mark(*mark);
   }
 }
 
-void LogFile::append_mark(const LogPosition& position, const LogMark& mark) {
+void LogFile::begin(std::uint64_t now_milliseconds) {
   open_to_append();
-  append_bytes(encode_log_mark(position, mark));
-  end_.position = std::max(end_.position, position);
-  set_mark(mark);
+  if (end_.mark.begun != kBeforeAll) return;
+  append_mark({}, {next_log_position(end_.position, now_milliseconds), end_.mark.count});
 }
 
-void LogFile::set_mark(const LogMark& mark) {
-  end_.mark = mark;
-  end_.keys_since = 0;
+void LogFile::move_end(std::uint64_t now_milliseconds) {
+  open_to_append();
+  append_mark(next_log_position(end_.position, now_milliseconds), end_.mark);
 }
 
-void LogFile::move_end(const LogPosition& to) {
-  append_mark(to, {.begun = mark().begun, .count = end_.mark.count + end_.keys_since});
+void LogFile::append_mark(const LogPosition& position, const LogMark& mark) {
+  append_frame(encode_log_mark(position, mark));
+  pass(end_, {position, std::nullopt, mark});
 }
 
-LogMark LogFile::mark() {
+std::string LogFile::note() {
   if (!open(O_RDONLY)) return {};
   find_end();
-  return end_.mark;
+  return end_.note;
 }
 
 void LogFile::open_to_append() {
@@ -135,26 +116,26 @@ std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t 
     std::vector<LogEntry> entries;
     LogFrameReader frames(file_, path_, read_.offset);
     while (entries.size() < max_entries && frames.next()) {
-      if (!take_entries(frames.entries(), after, max_entries, entries)) break;
+      Known here = read_;
+      for (const LogEntryView& entry : frames.entries()) {
+        if (entry.key && entry.position > after && entries.size() == max_entries) return entries;
+        pass(here, entry);
+        if (!entry.key || entry.position <= after) continue;
+        entries.push_back(
+            {.position = entry.position, .key = std::string(*entry.key), .ordinal = here.mark.count});
+      }
       pass(read_, frames);
     }
     return entries;
   });
 }
 
-std::vector<LogEntry> LogFile::read_up_to(const LogPosition& end, const LogPosition& after,
-                                          std::size_t max_entries) {
-  std::vector<LogEntry> entries = read_after(after, max_entries);
-  std::erase_if(entries, [&](const LogEntry& entry) { return entry.position > end; });
-  return entries;
-}
-
 LogFacts LogFile::facts() {
-  const LogMark said = mark();
-  if (!file_.is_open()) return {};
-  return {.begun = said.begun,
+  if (!open(O_RDONLY)) return {};
+  find_end();
+  return {.begun = end_.mark.begun,
           .end = end_.position,
-          .count = said.count + end_.keys_since,
+          .count = end_.mark.count,
           .trimmed_to = find_trimmed_to(),
           .is_cut = end_.offset != size_of(file_, path_)};
 }
@@ -163,17 +144,6 @@ LogPosition LogFile::end() {
   if (!open(O_RDONLY)) return {};
   find_end();
   return end_.position;
-}
-
-LogPosition LogFile::trimmed_to() {
-  if (!file_.is_open() && !open(O_RDONLY)) return {};
-  return find_trimmed_to();
-}
-
-bool LogFile::is_whole() {
-  if (!open(O_RDONLY)) return true;
-  find_end();
-  return end_.offset == size_of(file_, path_);
 }
 
 void LogFile::trim(const LogPosition& up_to) {
@@ -242,14 +212,17 @@ void LogFile::find_end() {
 void LogFile::pass(Known& known, const LogFrameReader& frames) {
   known.offset = frames.end_offset();
   known.last = frames.mark();
-  for (const LogEntryView& entry : frames.entries()) {
-    known.position = std::max(known.position, entry.position);
-    if (entry.key) {
-      ++known.keys_since;
-    } else {
-      known.mark = entry.mark;
-      known.keys_since = 0;
-    }
+  for (const LogEntryView& entry : frames.entries()) pass(known, entry);
+}
+
+void LogFile::pass(Known& known, const LogEntryView& entry) {
+  known.position = std::max(known.position, entry.position);
+  if (!entry.key) {
+    known.mark = entry.mark;
+  } else if (entry.position == kBeforeAll) {
+    known.note = *entry.key;
+  } else {
+    ++known.mark.count;
   }
 }
 
@@ -266,7 +239,7 @@ LogPosition LogFile::find_trimmed_to() {
   return *trimmed_to_;
 }
 
-void LogFile::append_bytes(const std::string& frame) {
+void LogFile::append_frame(const std::string& frame) {
   try {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
@@ -299,7 +272,6 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   read_ = {};
   end_.offset = size_of(file, path_);
   end_.last.reset();
-  end_.mark.count += std::exchange(end_.keys_since, 0);
   kept_to_ = end_.offset;
   trimmed_to_ = up_to;
   file_ = std::move(file);
@@ -307,34 +279,35 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
 
 void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
                           const std::string& to_path) const {
-  LogMark mark{.begun = end_.mark.begun, .count = end_.mark.count + end_.keys_since - count_above(up_to)};
-  if (mark.begun != kBeforeAll || up_to != kBeforeAll)
-    write_all(to, as_bytes(encode_log_mark(up_to, mark)), to_path);
+  const auto write = [&](const std::string& frame) { write_all(to, as_bytes(frame), to_path); };
+  const LogMark first{end_.mark.begun, count_up_to(up_to)};
+  if (first.begun != kBeforeAll || up_to != kBeforeAll) write(encode_log_mark(up_to, first));
   LogPosition last = up_to;
   LogFrameReader frames(file_, path_, 0);
   while (frames.next()) {
     std::vector<LogEntry> kept;
     for (const LogEntryView& entry : frames.entries()) {
-      if (entry.key && entry.position > up_to) kept.push_back(copy_of(entry));
+      if (entry.key && entry.position > up_to) kept.push_back({entry.position, std::string(*entry.key)});
     }
     if (kept.empty()) continue;
-    write_all(to, as_bytes(encode_log_frame(kept)), to_path);
+    write(encode_log_frame(kept));
     last = kept.back().position;
   }
-  if (end_.position <= last) return;
-  mark.count = end_.mark.count + end_.keys_since;
-  write_all(to, as_bytes(encode_log_mark(end_.position, mark)), to_path);
+  if (end_.position > last) write(encode_log_mark(end_.position, end_.mark));
+  const LogEntry note{{}, end_.note};
+  if (!end_.note.empty()) write(encode_log_frame(std::span(&note, 1)));
 }
 
-std::uint64_t LogFile::count_above(const LogPosition& position) const {
-  std::uint64_t count = 0;
+std::uint64_t LogFile::count_up_to(const LogPosition& position) const {
+  Known known;
   LogFrameReader frames(file_, path_, 0);
   while (frames.next()) {
     for (const LogEntryView& entry : frames.entries()) {
-      if (entry.key && entry.position > position) ++count;
+      if (entry.position > position) return known.mark.count;
+      pass(known, entry);
     }
   }
-  return count;
+  return known.mark.count;
 }
 
 }  // namespace keysieve

@@ -19,7 +19,7 @@ constexpr std::size_t kSectorBytes = 512;  // the least that any disk writes as 
 constexpr std::size_t kFrameAlignment = 32;
 constexpr std::uint64_t kMagic = 0x31474f4c5359454b;  // "KEYSLOG1"
 constexpr std::uint32_t kMark = 0xffffffff;
-constexpr std::size_t kMarkBytes = 64;
+constexpr std::size_t kMarkBytes = 24;
 static_assert(sizeof(LogMark) == kMarkBytes);
 constexpr std::size_t kEntryHeadBytes = sizeof(LogPosition) + sizeof(std::uint32_t);
 // Limit of a payload with several entries: a reader that stops inside a frame re-reads at most this much.

@@ -18,15 +18,10 @@ namespace keysieve {
 std::size_t entries_of_one_frame(std::span<const LogEntry> entries);
 std::string encode_log_frame(std::span<const LogEntry> entries);
 
-// What such a file says of its log, or, in a host's mirror, what the host knows of the one it reads.
+// What such a file says of its log.
 struct LogMark {
   LogPosition begun{};
-  LogPosition read_to{};  // in a mirror only, as are the next two
-  LogPosition lost_to{};
-  std::uint64_t is_behind = 0;
   std::uint64_t count = 0;  // of keys ever appended before this mark
-
-  friend bool operator==(const LogMark&, const LogMark&) = default;
 };
 // A frame with nothing else.
 std::string encode_log_mark(const LogPosition& position, const LogMark& mark);

@@ -30,18 +30,19 @@ struct LogEntry {
   std::optional<std::string> key;  // nothing: a notice, which only wakes watches
   // The field of an entry that is neither, which another client has written: for messages.
   std::optional<std::string> unknown_field{};
-  // False for a key that another client has appended in its own way. If it is lost, nobody notices.
-  bool is_counted = true;
+  // Which of all keys ever appended to the log it is, from 1. 0: a notice, or a key that another client has
+  // appended in its own way: if it is lost, nobody may notice.
+  std::uint64_t ordinal = 0;
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
-// What a log says of itself. Whoever appends writes `begun` and `count` in the same atomic step, so a log
-// that is gone, was begun anew, or has lost its last entries does not look like the one before.
+// What a log says of itself. Keys are appended in one atomic step with their ordinals, so a log that is gone,
+// was begun anew, or has lost entries does not look like the one before.
 struct LogFacts {
   LogPosition begun{};      // when it was begun, which no other log shares; all zero: there is none
   LogPosition end{};        // the last position given out
-  std::uint64_t count = 0;  // of all keys ever appended
+  std::uint64_t count = 0;  // of all keys ever appended, the ordinal of the last one
   // A file may have been copied or sent without the records next to it.
   LogPosition trimmed_to{};  // entries up to here were removed; all zero: none were
   bool is_cut = false;       // it ends in the middle of an entry, and no writer is at work that would end it
@@ -160,7 +161,7 @@ class Store {
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
   virtual LogFacts facts_of(const std::string& log);
-  // Begins the log if there is none, and moves its end to now.
+  // Begins the log if there is none, and moves its end to now, where a notice may stand.
   virtual void mark(const std::string& log);
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
   virtual void notify(const std::string& log);
@@ -183,8 +184,8 @@ class Store {
  protected:
   Store(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
 
-  // Every read_after() calls this.
-  void has_read(const std::string& log, const LogFacts& facts) { facts_[log] = facts; }
+  // Every read_after() sets this, for facts_of().
+  LogFacts& known_facts(const std::string& log) { return facts_[log]; }
 
   // Every store calls these first. They throw Usage for an invalid log name, or a key that is too long for
   // a log.

@@ -1,6 +1,7 @@
 // What every store must do with logs, and when it lists the records next to them. Runs over each store.
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <thread>
 
@@ -75,6 +76,25 @@ TEST_P(LogConformance, SaysWhenItWasBegunAndHowManyKeysItEverHad) {
   store->notify(kLog);
   EXPECT_EQ(facts().count, 3U);
   EXPECT_EQ(open()->facts_of(kLog).begun, begun) << "also without a read before";
+}
+
+TEST_P(LogConformance, GivesEachKeyItsOrdinal) {
+  const auto store = open();
+  append(*store, {"a", "b"});
+  store->mark(kLog);
+  const LogPosition third = append(*open(), {"c"});
+  append(*store, {"d"});
+  const auto ordinals = [&](const LogPosition& after) {
+    std::map<std::string, std::uint64_t> ordinals;
+    for (const LogEntry& entry : open()->read_after(kLog, after, kPlenty)) {
+      if (entry.key) ordinals[*entry.key] = entry.ordinal;
+    }
+    return ordinals;
+  };
+  EXPECT_THAT(ordinals(kBeforeAll), ElementsAre(Pair("a", 1U), Pair("b", 2U), Pair("c", 3U), Pair("d", 4U)));
+  EXPECT_THAT(ordinals(third), ElementsAre(Pair("d", 4U)));
+  store->trim(kLog, position_before(third));
+  EXPECT_THAT(ordinals(kBeforeAll), ElementsAre(Pair("c", 3U), Pair("d", 4U)));
 }
 
 TEST_P(LogConformance, IsBegunByAMark) {
@@ -306,16 +326,15 @@ TEST_P(LogConformance, HidesNothingFromAFollowerWhileItIsTrimmed) {
   const auto trimmer = open();
   LogPosition seen{};
   EXPECT_TRUE(eventually([&] {
-    for (const LogEntry& entry : store->read_after(kLog, seen, 7)) {
-      keys.push_back(*entry.key);
-      seen = entry.position;
-    }
+    const auto entries = store->read_after(kLog, seen, 7);
+    for (const std::string& key : keys_of(entries)) keys.push_back(key);
+    if (!entries.empty()) seen = entries.back().position;
     trimmer->trim(kLog, seen);
     return keys.size() >= 60;
   }));
   writer.join();
   EXPECT_EQ(keys, numbered("0:", 60));
-  EXPECT_EQ(store->end_of(kLog), seen);
+  EXPECT_GE(store->end_of(kLog), seen);
 }
 
 TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {

@@ -23,10 +23,9 @@ constexpr std::string_view kScanCount = "1000";
 // Generous: the server may return a few more, and some names may be too long for records.
 constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 
-// A log's entry is a key, a notice or a mark.
+// A log's entry is a key, or a notice.
 constexpr std::string_view kKeyField = "key";
 constexpr std::string_view kNoticeField = "notice";
-constexpr std::string_view kMarkField = "mark";
 // Behind that: when the log was begun, and how many keys were appended to it so far.
 constexpr std::string_view kBegunField = "log";
 constexpr std::string_view kCountField = "count";
@@ -39,53 +38,62 @@ constexpr std::string_view kCompareAndSetScript =
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "return 1";
 
-// Scripts for logs, because an entry carries what the one before it says. Entries of other clients, which say
-// nothing, are passed over. php/src/Adds/RedisAdds.php has the first one as well.
-#define KEYSIEVE_LAST_ENTRY                                                           \
-  "local function last(from) "                                                        \
-  "  local up_to = '+' "                                                              \
-  "  while true do "                                                                  \
-  "    local entry = redis.call('XREVRANGE', KEYS[1], up_to, from, 'COUNT', 1)[1] "   \
-  "    if not entry then return nil end "                                             \
-  "    local fields = entry[2] "                                                      \
-  "    if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then "      \
-  "      return fields[#fields - 2], tonumber(fields[#fields]), entry[1], fields[1] " \
-  "    end "                                                                          \
-  "    up_to = '(' .. entry[1] "                                                      \
-  "  end "                                                                            \
+// Scripts for logs, because an entry carries what the one before it says. An error keeps its code by pcall()
+// alone. php/src/Adds/RedisAdds.php has the first one as well.
+#define KEYSIEVE_LOG_FUNCTIONS                                                           \
+  "local function last(from) "                                                           \
+  "  local up_to, count = '+', 1 "                                                       \
+  "  while true do "                                                                     \
+  "    local found = redis.pcall('XREVRANGE', KEYS[1], up_to, from, 'COUNT', count) "    \
+  "    if found.err or #found == 0 then return found end "                               \
+  "    for _, entry in ipairs(found) do "                                                \
+  "      local fields = entry[2] "                                                       \
+  "      if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then "       \
+  "        return {log = fields[#fields - 2], count = tonumber(fields[#fields])} "       \
+  "      end "                                                                           \
+  "    end "                                                                             \
+  "    up_to, count = '(' .. found[#found][1], 100 "                                     \
+  "  end "                                                                               \
+  "end "                                                                                 \
+  "local function begun() "                                                              \
+  "  local known = last('-') "                                                           \
+  "  if known.err or known.log then return known end "                                   \
+  "  local now = redis.call('TIME') "                                                    \
+  "  local ms = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)) "           \
+  "  return {log = ms, count = 0} "                                                      \
+  "end "                                                                                 \
+  "local function append(known, field, value) "                                          \
+  "  return redis.pcall('XADD', KEYS[1], '*', field, value, "                            \
+  "                     'log', known.log, 'count', string.format('%.0f', known.count)) " \
   "end "
-#define KEYSIEVE_BEGIN_LOG                                                          \
-  "local log, count = last('-') "                                                   \
-  "if not log then "                                                                \
-  "  local now = redis.call('TIME') "                                               \
-  "  log, count = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), 0 " \
-  "end "
-constexpr std::string_view kAppendScript = KEYSIEVE_LAST_ENTRY KEYSIEVE_BEGIN_LOG
+constexpr std::string_view kAppendScript = KEYSIEVE_LOG_FUNCTIONS
+    "local known = begun() "
+    "if known.err then return known end "
     "local id "
-    "for i = 1, #ARGV do "
-    "  count = count + 1 "
-    "  id = redis.call('XADD', KEYS[1], '*', 'key', ARGV[i], 'log', log, 'count', string.format('%.0f', "
-    "count)) "
+    "for _, key in ipairs(ARGV) do "
+    "  known.count = known.count + 1 "
+    "  id = append(known, 'key', key) "
+    "  if id.err then return id end "
     "end "
     "return id";
-// Of a notice, or of a mark, which read_after() passes over.
-constexpr std::string_view kNoticeScript = KEYSIEVE_LAST_ENTRY KEYSIEVE_BEGIN_LOG
-    "return redis.call('XADD', KEYS[1], '*', ARGV[1], '', 'log', log, 'count', string.format('%.0f', count))";
-// A mark stays: it says what is known of the log.
-constexpr std::string_view kTrimScript = KEYSIEVE_LAST_ENTRY
-    "local first_kept = ARGV[1] "
-    "if not last(first_kept) then "
-    "  local log, count, id, field = last('-') "
-    "  if not log then return 0 end "
-    "  if field ~= 'mark' then "
-    "    count = string.format('%.0f', count) "
-    "    id = redis.call('XADD', KEYS[1], '*', 'mark', '', 'log', log, 'count', count) "
+constexpr std::string_view kNoticeScript = KEYSIEVE_LOG_FUNCTIONS
+    "local known = begun() "
+    "if known.err then return known end "
+    "return append(known, 'notice', '')";
+// What is known of the log stays: by a notice, if no entry does.
+constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
+    "local first = ARGV[1] "
+    "local known = last(first) "
+    "if not known.err and not known.log then "
+    "  known = last('-') "
+    "  if known.log then "
+    "    first = append(known, 'notice', '') "
+    "    if first.err then return first end "
     "  end "
-    "  first_kept = id "
     "end "
-    "return redis.call('XTRIM', KEYS[1], 'MINID', '=', first_kept)";
-#undef KEYSIEVE_BEGIN_LOG
-#undef KEYSIEVE_LAST_ENTRY
+    "if known.err then return known end "
+    "return redis.pcall('XTRIM', KEYS[1], 'MINID', '=', first)";
+#undef KEYSIEVE_LOG_FUNCTIONS
 // Keys per script: the server serves no other client meanwhile.
 constexpr std::size_t kScriptKeys = 1000;
 constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
@@ -104,6 +112,13 @@ std::string glob_of(const KeyPattern& pattern) {
   add(pattern.suffix);
   return glob;
 }
+
+// An entry of a log, and what it says of the log; all zero: nothing.
+struct StreamEntry {
+  LogEntry entry;
+  LogPosition begun{};
+  std::uint64_t count = 0;
+};
 
 class RedisStore final : public Store {
  public:
@@ -196,8 +211,7 @@ class RedisStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
-    const LogFacts facts = find_facts(log);
-    has_read(log, facts);
+    const LogFacts facts = known_facts(log) = find_facts(log, known_facts(log));
     std::vector<LogEntry> entries;
     LogPosition read_to = after;
     for (bool has_more = after < facts.end; has_more && entries.size() < max_entries;) {
@@ -224,14 +238,11 @@ class RedisStore final : public Store {
     write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
   }
 
-  void mark(const std::string& log) override {
-    check_log(log);
-    write({log, {"EVAL", kNoticeScript, "1", log, kMarkField}});
-  }
+  void mark(const std::string& log) override { notify(log); }
 
   void notify(const std::string& log) override {
     check_log(log);
-    write({log, {"EVAL", kNoticeScript, "1", log, kNoticeField}});
+    write({log, {"EVAL", kNoticeScript, "1", log}});
   }
 
   std::vector<std::string> risks() override {
@@ -278,13 +289,6 @@ class RedisStore final : public Store {
                            [](std::size_t bytes, const std::string& key) { return bytes + key.size(); });
   }
 
-  // The last two fields say when the log was begun, and its count.
-  static bool says_count(std::span<redisReply* const> fields) {
-    const std::size_t count = fields.size();
-    return count >= 4 && text_of(*fields[count - 4]) == kBegunField &&
-           text_of(*fields[count - 2]) == kCountField;
-  }
-
   // At least one key each.
   static std::vector<std::span<const std::string>> parts_of(std::span<const std::string> keys) {
     std::vector<std::span<const std::string>> parts;
@@ -299,34 +303,32 @@ class RedisStore final : public Store {
     return parts;
   }
 
-  // What the last entry says, or the last one that says something.
-  LogFacts find_facts(const std::string& log) {
+  // As the last entry says that says anything. Goes back no further than to what it has found before, if
+  // that is still there.
+  LogFacts find_facts(const std::string& log, const LogFacts& known) {
     LogFacts facts;
-    LogPosition up_to = log_position(~std::uint64_t{0}, ~std::uint64_t{0});
-    for (;;) {
-      const std::string text = to_text(up_to);
-      const RedisReply reply = read({log, {"XREVRANGE", log, text, "-", "COUNT", "1"}, kMaxLogReplyBytes});
-      const auto last = elements_of(*reply);
-      if (last.empty()) return facts;
-      if (last.size() > 1) refuse_reply(log);
-      const auto parts = elements_of(*last.front());
-      if (parts.size() != 2) refuse_reply(log);
-      const LogPosition position = position_of(*parts[0], log);
-      if (position > up_to) refuse_reply(log);  // this would not end
-      if (facts.end == LogPosition{}) facts.end = position;
-      const auto fields = elements_of(*parts[1]);
-      const std::size_t count = fields.size();
-      if (says_count(fields)) {
-        facts.begun = position_of(*fields[count - 3], log);
-        facts.count = number_of(*fields[count - 1], log);
-        return facts;
+    std::size_t count = 1;
+    for (LogPosition up_to = log_position(~std::uint64_t{0}, ~std::uint64_t{0});;) {
+      const std::string from = to_text(up_to);
+      const std::string words = std::to_string(count);
+      const RedisReply reply = read({log, {"XREVRANGE", log, from, "-", "COUNT", words}, kMaxLogReplyBytes});
+      const auto found = elements_of(*reply);
+      if (found.size() > count) refuse_reply(log);
+      for (const redisReply* one : found) {
+        const auto [entry, begun, keys] = entry_of(*one, log);
+        if (entry.position > up_to) refuse_reply(log);  // this would not end
+        if (facts.end == LogPosition{}) facts.end = entry.position;
+        if (begun != LogPosition{}) return {.begun = begun, .end = facts.end, .count = keys};
+        if (entry.position == known.end)
+          return {.begun = known.begun, .end = facts.end, .count = known.count};
+        up_to = position_before(entry.position);
       }
-      up_to = position_before(position);
-      if (up_to == position) return facts;
+      if (found.size() < count || up_to == LogPosition{}) return facts;
+      count = kLogReplyEntries;  // many of other clients, which say nothing
     }
   }
 
-  // Moves `read_to` on. Returns whether there may be more.
+  // Moves `read_to` on, to `end` at most. Returns whether there may be more.
   bool take_entries(const std::string& log, LogPosition& read_to, const LogPosition& end,
                     std::size_t max_entries, std::vector<LogEntry>& entries) {
     const LogPosition from = next_log_position(read_to, 0);
@@ -339,10 +341,9 @@ class RedisStore final : public Store {
     const auto taken = elements_of(*reply);
     if (taken.size() > max_entries) refuse_reply(log);
     for (const redisReply* one : taken) {
-      LogEntry entry = entry_of(*one, log);
+      LogEntry& entry = entries.emplace_back(entry_of(*one, log).entry);
       if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
       read_to = entry.position;
-      if (entry.unknown_field != kMarkField) entries.push_back(std::move(entry));
     }
     return taken.size() == max_entries;
   }
@@ -389,10 +390,11 @@ class RedisStore final : public Store {
   }
 
   // [position, [field, value, ...]]
-  [[nodiscard]] LogEntry entry_of(const redisReply& reply, const std::string& log) const {
+  [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
     if (parts.size() != 2) refuse_reply(log);
-    LogEntry entry{position_of(*parts[0], log), std::nullopt};
+    StreamEntry read{{position_of(*parts[0], log), std::nullopt}};
+    LogEntry& entry = read.entry;
     const auto fields = elements_of(*parts[1]);
     bool is_notice = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
@@ -400,11 +402,16 @@ class RedisStore final : public Store {
       if (field == kKeyField) entry.key = text_of(*fields[i + 1]);
       is_notice = is_notice || field == kNoticeField;
     }
-    entry.is_counted = !entry.key || says_count(fields);
     if (!entry.key && !is_notice && !fields.empty()) {
       entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
     }
-    return entry;
+    const std::size_t end = fields.size();
+    if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
+      read.begun = position_of(*fields[end - 3], log);
+      read.count = number_of(*fields[end - 1], log);
+      if (entry.key) entry.ordinal = read.count;
+    }
+    return read;
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {

@@ -16,6 +16,12 @@ class RedisLog : public ::testing::Test {
   RedisLog() { server_.command("FLUSHALL"); }
 
   std::vector<LogEntry> all() { return store_->read_after("log", kBeforeAll, 100); }
+  // cmdstat_xrevrange:calls=3,usec=...
+  int calls_of(const std::string& command) {
+    const std::string stats = server_.text("INFO commandstats");
+    const std::size_t at = stats.find("cmdstat_" + command + ":calls=");
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(stats.find('=', at) + 1));
+  }
 
   RedisServer& server_ = shared_redis();
   std::unique_ptr<Store> store_ = open_store(patient(server_.tcp_url()));
@@ -23,7 +29,7 @@ class RedisLog : public ::testing::Test {
 
 TEST_F(RedisLog, ReadsWhatAnyClientAppends) {
   server_.command("XADD log 5-1 key \xe7\x8c\xab");
-  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫", {}, false}));
+  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫"}));
   EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
 }
 
@@ -47,7 +53,7 @@ TEST_F(RedisLog, TreatsAnEntryWithANoticeFieldAsANotice) {
   const auto entries = all();
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0], (LogEntry{log_position(5, 1), std::nullopt}));
-  EXPECT_EQ(entries[1], (LogEntry{log_position(6, 1), "a", {}, false})) << "one entry is one key";
+  EXPECT_EQ(entries[1], (LogEntry{log_position(6, 1), "a"})) << "one entry is one key";
   EXPECT_EQ(entries[2].key, std::nullopt);
   EXPECT_EQ(entries[2].position, store_->end_of("log"));
 }
@@ -77,6 +83,46 @@ TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
   EXPECT_GT(store_->facts_of("log").begun, facts.begun);
 }
 
+// Whoever appends through their own client costs a reader little: it goes back to what it has seen.
+TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
+  append(*store_, {"a", "b"}, "log");
+  server_.command("EVAL \"for i = 1, 1000 do redis.call('XADD', 'log', '*', 'key', 'x') end return 1\" 0");
+  const auto last = [&] { return open_store(patient(server_.tcp_url()))->facts_of("log"); };
+  EXPECT_EQ(last().count, 2U);
+  server_.command("CONFIG RESETSTAT");
+  const auto another = open_store(patient(server_.tcp_url()));
+  another->facts_of("log");
+  const auto looks = [&] { return calls_of("xrevrange"); };
+  const int before = looks();
+  another->read_after("log", another->end_of("log"), 9);
+  EXPECT_EQ(looks(), before + 1) << "what is known is still there";
+  append(*store_, {"c"}, "log");
+  EXPECT_EQ(last().count, 3U);
+}
+
+TEST_F(RedisLog, IsTrimmedToItsLastNotice) {
+  append(*store_, {"a", "b"}, "log");
+  store_->trim("log", store_->end_of("log"));
+  const auto entries = all();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_FALSE(entries[0].key) << "it says what the log has had";
+  EXPECT_EQ(store_->facts_of("log").count, 2U);
+  store_->trim("log", position_before(entries[0].position));
+  EXPECT_EQ(all(), entries);
+}
+
+// In a script an error would lose its code.
+TEST_F(RedisLog, RefusesWithTheReasonOfTheServer) {
+  server_.command("ACL SETUSER adder on >s3cret ~* +eval +time +xrevrange");
+  const auto adder = open_store(patient(server_.tcp_url("adder:s3cret@")));
+  EXPECT_EQ(failure_of([&] { append(*adder, {"a"}, "log"); }), ErrorKind::Permission);
+  server_.command("ACL SETUSER adder -xrevrange +xadd");
+  EXPECT_EQ(failure_of([&] { append(*adder, {"a"}, "log"); }), ErrorKind::Permission);
+  server_.command("CONFIG SET maxmemory 1");
+  EXPECT_EQ(failure_of([&] { append(*store_, {"a"}, "log"); }), ErrorKind::CannotCreate);
+  server_.command("CONFIG SET maxmemory 0");
+}
+
 TEST_F(RedisLog, IsOfAServerThatSaysWhatItsSettingsMayLose) {
   const RedisServer server({"--appendonly", "yes", "--appendfsync", "everysec"});
   const auto store = open_store(patient(server.tcp_url()));
@@ -96,7 +142,7 @@ TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {
   server_.command("XADD log 5-18446744073709551615 key a");
   server_.command("XADD log 6-0 key b");
   EXPECT_THAT(store_->read_after("log", log_position(5, last_number), 9),
-              ElementsAre(LogEntry{log_position(6, 0), "b", {}, false}));
+              ElementsAre(LogEntry{log_position(6, 0), "b"}));
   EXPECT_TRUE(store_->read_after("log", log_position(last_number, last_number), 9).empty());
 }
 
