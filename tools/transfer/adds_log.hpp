@@ -11,7 +11,6 @@
 
 #include "core/worker/base/clock.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/log_witness.hpp"
 
 namespace keysieve {
 
@@ -35,24 +34,19 @@ bool has_adds(Store& store, const std::string& set_name);
 inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
 
 // Returns where the layer over a snapshot begins. Call it before you read the snapshot's first key, at
-// `read_at_ms` (Unix milliseconds, not in the future). The position is `overlap` earlier: with "add, then
-// commit", an entry that is in the log already may belong to a row that is not visible yet. An earlier end
-// of the log counts instead of `read_at_ms`: a store whose clock is behind numbers its entries by it. So the
-// log's end is moved to now first, unless the store does not allow it.
-LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t read_at_ms,
+// `read_at_ms` (Unix milliseconds, not in the future; nothing: now). The position is `overlap` earlier: with
+// "add, then commit", an entry that is in the log already may belong to a row that is not visible yet. An
+// earlier end of the log counts instead of `read_at_ms`: a store whose clock is behind numbers its entries by
+// it. So the log's end is moved to now first, unless the store does not allow it.
+LogPosition adds_from(Store& store, const std::string& set_name, std::optional<std::int64_t> read_at_ms,
                       std::chrono::milliseconds overlap = kDefaultAddsOverlap);
+
+// When a build must have begun, with the default overlap, to have all keys that were added up to there.
+UnixSeconds builds_help_after(const LogPosition& lost_to) noexcept;
 
 // How far the adds log is trimmed: what the pointer record says (all zero without one), or more if the log
 // itself does, because the record was lost or is an older copy.
 LogPosition adds_trimmed_to(Store& store, const std::string& set_name, const LogPosition& by_pointer);
-
-// What the log holds and says, compared with what was known of it.
-struct LogLook {
-  LogFacts log;
-  EntriesSince since;
-};
-// Reads all that stands behind what was known.
-LogLook look_at_log(Store& store, const std::string& set_name, const LogWitness& known);
 
 // Which part of the adds log a snapshot needs.
 struct NeededAdds {

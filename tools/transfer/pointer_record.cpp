@@ -78,9 +78,9 @@ Json to_json(const Garbage& garbage) {
 
 Json to_json(const LogWitness& log) {
   return {{"begun", to_text(log.begun)},
-          {"read_to", to_text(log.read_to)},
-          {"count", log.count},
-          {"lost_to", to_text(log.lost_to)}};
+          {"position", to_text(log.position)},
+          {"lost_to", to_text(log.lost_to)},
+          {"ordinal", log.ordinal}};
 }
 
 template <typename Entry>
@@ -246,8 +246,8 @@ PendingPush pending_push_of(const Json& object, const std::string& source) {
 
 LogWitness log_witness_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
-  return {reader.log_position("begun"), reader.log_position("read_to"), reader.number<std::uint64_t>("count"),
-          reader.log_position("lost_to")};
+  return {reader.log_position("begun"), reader.log_position("position"), reader.log_position("lost_to"),
+          reader.number<std::uint64_t>("ordinal")};
 }
 
 Garbage garbage_of(const Json& object, const std::string& source) {

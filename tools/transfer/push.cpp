@@ -9,6 +9,7 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
@@ -103,16 +104,7 @@ class Push {
   PushResult plan() {
     settle_counters();
     PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
-    try {
-      const LogLook look = look_at_log(store_, set_name_, pointer.adds_log);
-      if (state_of(look.log, pointer.adds_log, look.since) != LogState::Whole) {
-        const bool is_there = look.log.begun != LogPosition{};
-        pointer.adds_log.lost_to = is_there ? lost_to(look.log, pointer.adds_log, look.since)
-                                            : log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
-      }
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Data) throw;
-    }
+    pointer.adds_log = find_log(pointer.adds_log);
     check(pointer);
     before_ = pointer.current;
     make_current(pointer, record_);
@@ -125,41 +117,61 @@ class Push {
     record_.counters_bytes = counters_.size();
   }
 
-  // Begins the adds log if there is none, and notes what the store has lost of it: this snapshot may be older
-  // than that, and a host that comes later could not tell. A damaged log says nothing, and all who read it
-  // refuse it.
+  // Begins the adds log if there is none. What the store has lost of it is noted before anything else,
+  // because this snapshot may be older than that, and moves the log's end: then hosts know that it is no late
+  // copy.
   void settle_log() {
     if (!store_.abilities().log) return;
+    compared_with_ = read_stored_pointer(store_, set_name_).value_or(PointerRecord{}).adds_log;
+    log_ = find_log(compared_with_);
+    const bool has_lost = log_.lost_to != compared_with_.lost_to;
+    if (!has_lost && log_.begun != LogPosition{}) return;
+    mark_log();
+    log_ = find_log(compared_with_);
+    if (!has_lost) return;
+    change_pointer(store_, set_name_, [this](PointerRecord& changed) { return know_log(changed); });
+  }
+
+  void mark_log() {
     try {
-      find_log();
+      store_.mark(adds_log(store_, set_name_));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Permission) throw;
+      warnings_.push_back("set \"" + set_name_ +
+                          "\": nobody may notice if added keys are lost: " + error.what());
+    }
+  }
+
+  // What stands in the log, and what is lost of what was known. A damaged log says nothing, and all who read
+  // it refuse it.
+  LogWitness find_log(const LogWitness& known) {
+    if (!store_.abilities().log) return known;
+    const std::string name = adds_log(store_, set_name_);
+    try {
+      CheckedLog log(store_, name, known, {});
+      log.read_to_end();
+      if (!log.has_lost() && !log.is_behind()) return log.known();
+      LogPosition lost_to = log.known().lost_to;
+      if (log.is_behind())  // one that is written to is no late copy
+        lost_to = std::max(lost_to, log_position(static_cast<std::uint64_t>(unix_now_ms()), 0));
+      CheckedLog as_it_is(store_, name, {.lost_to = lost_to}, {});
+      as_it_is.read_to_end();
+      return as_it_is.known();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Data) throw;
+      return known;
     }
   }
 
-  void find_log() {
-    const PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
-    LogLook look = look_at_log(store_, set_name_, pointer.adds_log);
-    LogState state = state_of(look.log, pointer.adds_log, look.since);
-    if (look.log.begun == LogPosition{} || state == LogState::Behind) {
-      store_.mark(adds_log(store_, set_name_));
-      look = look_at_log(store_, set_name_, pointer.adds_log);
-      state = state_of(look.log, pointer.adds_log, look.since);
+  // Another push may have known more, or less. Returns false if there is nothing to change.
+  bool know_log(PointerRecord& pointer) {
+    if (pointer.adds_log == log_) return false;
+    if (pointer.adds_log != compared_with_) {
+      compared_with_ = pointer.adds_log;
+      log_ = find_log(compared_with_);
     }
-    log_ = witness_of(look.log, {});
-    if (state != LogState::Lost) return;
-    log_.lost_to = lost_to(look.log, pointer.adds_log, look.since);
-    change_pointer(store_, set_name_, [this](PointerRecord& changed) {
-      const LogWitness before = changed.adds_log;
-      know_log(changed);
-      return changed.adds_log != before;
-    });
-  }
-
-  void know_log(PointerRecord& pointer) const {
-    const LogPosition lost = std::max(pointer.adds_log.lost_to, log_.lost_to);
     pointer.adds_log = log_;
-    pointer.adds_log.lost_to = lost;
+    return true;
   }
 
   // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
@@ -240,8 +252,9 @@ class Push {
     if (needed < lost_to) {
       throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
                                        moment(needed) + " on, but " + store_.name() +
-                                       " has lost keys that were added before " + moment(lost_to) +
-                                       ": build it again once the overlap has passed since then");
+                                       " has lost some that were added up to " + moment(lost_to) +
+                                       ": build it again after " + format_moment(builds_help_after(lost_to)) +
+                                       ", then push");
     }
     throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
                                      moment(needed) + " on, but " + store_.name() +
@@ -294,10 +307,10 @@ class Push {
   std::optional<PointerRecord> move_pointer() {
     PointerRecord pointer = move_current(store_, set_name_, record_.push_id, [&](PointerRecord& changed) {
       if (!is_pending(changed, record_.push_id)) return false;
+      know_log(changed);
       check(changed);
       before_ = changed.current;
       make_current(changed, record_);
-      if (log_.begun != LogPosition{}) know_log(changed);
       release_adds(changed);
       return true;
     });
@@ -357,6 +370,7 @@ class Push {
   const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
+  LogWitness compared_with_{};
   LogWitness log_{};
   UnixSeconds now_ = unix_now();
   std::optional<SnapshotRecord> before_;
