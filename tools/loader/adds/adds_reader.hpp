@@ -12,6 +12,8 @@
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/set_log.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/checked_log.hpp"
+#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -30,11 +32,12 @@ class AddsReader {
     Some,  // enough for one look; has_more() afterwards where there is more
     All,   // to the end of the log
   };
-  // Reads on in the log, starting where it is needed if that part was not read yet. At its end compares it
-  // with what this host has read of it and with what the last push knew. A log that has lost entries is read
-  // from its beginning. Throws as a Store does; at the end of the log also Older if what is needed was
-  // trimmed before this host has read it, and Data if the log is cut. What had arrived by then is kept.
-  void read(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount);
+  // Reads on in the log, starting where it is needed if that part was not read yet. Compares it with what
+  // this host has read of it, and at its end with what the last push knew, by `pointer`. A log that has lost
+  // keys is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
+  // needed was trimmed before this host has read it, and Data if the log is cut. What had arrived by then is
+  // kept.
+  void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
@@ -42,14 +45,17 @@ class AddsReader {
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
   // Whether some of what is needed was trimmed before this host has read it.
   [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
-  // Whether the store has lost some of what is needed, as far as this host can know: it need not have read
-  // it.
-  [[nodiscard]] bool has_lost_any_of(const NeededAdds& needed) const {
-    return is_behind_ || known_.lost_to > needed.trimmed_at_most;
+  // Whether the store may have lost some of what is needed: keys that this host has never read, too.
+  [[nodiscard]] bool may_have_lost(const NeededAdds& needed) const {
+    return is_behind() || lost_to() > needed.trimmed_at_most;
   }
-  [[nodiscard]] const LogPosition& lost_to() const noexcept { return known_.lost_to; }
-  // Whether the log was read to its end in this look, or to where this look ends.
-  [[nodiscard]] bool is_up_to_date() const noexcept { return is_up_to_date_; }
+  [[nodiscard]] const LogPosition& lost_to() const noexcept { return known_.witness.lost_to; }
+  // The log lacks keys that were known, or is gone; it may come back as it was.
+  [[nodiscard]] bool is_behind() const noexcept { return known_.is_behind != 0; }
+  // Whether this look has compared the log to its end.
+  [[nodiscard]] bool is_compared() const noexcept { return is_compared_; }
+  // Keys are lost, as an earlier process has found. If the mirror does not say which, all up to now may be.
+  void remember_loss();
   // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 
@@ -71,10 +77,11 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
-  void read_on(Store& store, const NeededAdds& needed, const LogWitness& by_push, Amount amount);
+  void read_on(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
+  void know_what_was_saved();
   void begin_read(const LogPosition& from);
-  [[nodiscard]] bool is_replaced(const LogFacts& log);
-  void compare(const LogFacts& log, const LogWitness& by_push, const EntriesSince& since_push);
+  void begin_again();
+  void compare(Store& store, bool is_behind, const LogWitness& by_push);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);
@@ -97,9 +104,9 @@ class AddsReader {
   LogPosition received_{};
   LogPosition hole_{};  // some of what stood up to here was trimmed before it was read
   bool must_read_again_ = false;
-  LogWitness known_;  // what this host has read of the log, and up to where that may have been lost
-  EntriesSince since_known_;
-  bool is_behind_ = false;  // the log is gone, or shorter than was known
+  KnownLog known_;
+  LogWitness pushed_;  // what the last push knew; the log had it
+  bool is_compared_ = false;
   bool is_up_to_date_ = false;
   bool has_more_ = false;
   bool has_notice_ = false;

@@ -63,6 +63,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   live_.begin_look(publisher, now);
   adds_.begin_look();
   is_begun_ = true;
+  if (publisher->are_adds_lost()) adds_.remember_loss();
   const LogPosition lost_to = adds_.lost_to();
   if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
 
@@ -86,9 +87,8 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     const LivePublication& live = *live_.publication();
     try {
       at_ = {Step::ReadAdds};
-      const LogWitness by_push = records->pointer ? records->pointer->adds_log : LogWitness{};
-      adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of), by_push,
-                 AddsReader::Amount::Some);
+      adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of),
+                 records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some);
     } catch (const Error& error) {
       end(outcome, error, now);
     }
@@ -102,7 +102,8 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   } catch (const Error& error) {
     end(outcome, error, now);
   }
-  if (are_adds_lost && outcome.is_good()) outcome = adds_lost(adds_.lost_to());
+  if (are_adds_lost && outcome.is_good())
+    outcome = adds_lost(adds_.is_behind() ? LogPosition{} : adds_.lost_to());
   if (outcome.is_good()) publisher->confirm(unix_now());
   return outcome;
 }
@@ -111,8 +112,8 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
 bool SetRefresher::mark_lost_adds(Publisher& publisher) const {
   if (!live_.publication()) return false;
   const LivePublication& live = *live_.publication();
-  const bool are_lost = adds_.has_lost_any_of(adds_needed_by(live.adds_from, live.as_of));
-  if (are_lost || adds_.is_up_to_date()) publisher.mark_adds_lost(are_lost);
+  const bool are_lost = adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
+  if (are_lost || adds_.is_compared()) publisher.mark_adds_lost(are_lost);
   return are_lost;
 }
 

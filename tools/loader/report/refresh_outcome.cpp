@@ -5,6 +5,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {
 
@@ -41,12 +42,18 @@ RefreshOutcome cannot_publish(const Error& error) {
 }
 
 RefreshOutcome adds_lost(const LogPosition& lost_to) {
-  const auto seconds = static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000);
+  if (lost_to == LogPosition{}) {
+    return in_trouble(
+        Trouble::AddsLost, ErrorKind::Data,
+        "the store's log of added keys is gone, or lacks keys that it had: lookups answer maybe. "
+        "Unless it is a copy that is late, push: that says when to build again");
+  }
+  const auto moment = static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000);
   return in_trouble(
       Trouble::AddsLost, ErrorKind::Data,
-      "the store has lost keys that were added" +
-          (seconds == 0 ? "" : fmt::format(" before {}", format_moment(seconds))) +
-          ": lookups answer maybe until a build follows that was begun later than that by its overlap");
+      fmt::format("the store has lost keys that were added up to {}: lookups answer maybe. Build "
+                  "again after {}, then push",
+                  format_moment(moment), format_moment(builds_help_after(lost_to))));
 }
 
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {
