@@ -47,7 +47,8 @@ final class OtherSources
         $push = str_repeat('0', 32);
         $buildId = bin2hex(substr($snapshot->bytes, 104, 16));
         $current = ['generation' => 1, 'build_id' => $buildId, 'push_id' => $push, 'bytes' => strlen($snapshot->bytes), 'as_of' => 0, 'adds_from' => '0-0'];
-        $record = ['format' => 1, 'current' => $current, 'adds_trimmed_to' => '0-0'];
+        $record = ['format' => 1, 'current' => $current, 'adds_trimmed_to' => '0-0',
+            'adds_log' => ['begun' => '0-0', 'position' => '0-0', 'lost_to' => '0-0', 'ordinal' => 0]];
         file_put_contents("$this->folder/keysieve:$set:current", json_encode($record));
         foreach (str_split($snapshot->bytes, self::CHUNK_BYTES) as $number => $chunk) {
             $header = pack('a4V', 'KSC1', $number) . strrev(hash('xxh3', $chunk, true));

@@ -39,26 +39,30 @@ final class RedisAdds implements Adds
     /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. */
     private const APPEND = <<<'LUA'
         local function last(from)
-          local up_to = '+'
+          local up_to, count = '+', 1
           while true do
-            local entry = redis.call('XREVRANGE', KEYS[1], up_to, from, 'COUNT', 1)[1]
-            if not entry then return nil end
-            local fields = entry[2]
-            if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then
-              return fields[#fields - 2], tonumber(fields[#fields])
+            local found = redis.pcall('XREVRANGE', KEYS[1], up_to, from, 'COUNT', count)
+            if found.err or #found == 0 then return found end
+            for _, entry in ipairs(found) do
+              local fields = entry[2]
+              if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then
+                return {log = fields[#fields - 2], count = tonumber(fields[#fields])}
+              end
             end
-            up_to = '(' .. entry[1]
+            up_to, count = '(' .. found[#found][1], 100
           end
         end
-        local log, count = last('-')
-        if not log then
+        local known = last('-')
+        if known.err then return known end
+        if not known.log then
           local now = redis.call('TIME')
-          log, count = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), 0
+          known = {log = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), count = 0}
         end
         local id
-        for i = 1, #ARGV do
-          count = count + 1
-          id = redis.call('XADD', KEYS[1], '*', 'key', ARGV[i], 'log', log, 'count', string.format('%.0f', count))
+        for _, key in ipairs(ARGV) do
+          known.count = known.count + 1
+          id = redis.pcall('XADD', KEYS[1], '*', 'key', key, 'log', known.log, 'count', string.format('%.0f', known.count))
+          if id.err then return id end
         end
         return id
         LUA;

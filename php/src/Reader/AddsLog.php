@@ -10,7 +10,7 @@ final class AddsLog
     private const HEADER_BYTES = 32;
     private const ENTRY_BYTES = 20;
     private const MARK = 0xffffffff;
-    private const MARK_BYTES = 64;
+    private const MARK_BYTES = 24;
     private const BEFORE_ALL = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     private ?File $file = null;
@@ -19,7 +19,9 @@ final class AddsLog
     private string $last = ''; // header of the last frame that was read: its writer may take it back if its disk fails
     private string $trimmedTo = self::BEFORE_ALL;
     private string $begun = self::BEFORE_ALL;
-    private int $count = 0;
+    private int $count = 0; // of all keys ever appended
+    private ?LogWitness $witness = null; // what must stand in the log
+    private bool $hasWitness = false; // as far as it was read
 
     public function __construct(public readonly string $path)
     {
@@ -31,22 +33,21 @@ final class AddsLog
         return $this->trimmedTo;
     }
 
-    /** When the log was begun, as of the last read; all zero: there is none. */
-    public function begun(): string
-    {
-        return $this->begun;
-    }
-
-    /** How many keys were ever appended, as of the last read. */
-    public function count(): int
-    {
-        return $this->count;
-    }
-
-    /** Makes the next read begin at the first entry. */
-    public function rewind(): void
+    /** Makes the next read begin at the first entry, and look for what must stand in the log. */
+    public function rewind(LogWitness $witness): void
     {
         $this->offset = 0;
+        $this->witness = $witness;
+    }
+
+    /** Whether the log holds all that the witness knew, but for what was trimmed, as of the last read. */
+    public function isWhole(): bool
+    {
+        if ($this->witness === null || $this->witness->begun === self::BEFORE_ALL) {
+            return true;
+        }
+        $isThere = $this->hasWitness || (strcmp($this->witness->position, $this->trimmedTo) <= 0 && $this->count >= $this->witness->ordinal);
+        return $isThere && $this->begun === $this->witness->begun;
     }
 
     /**
@@ -60,6 +61,7 @@ final class AddsLog
     {
         $status = File::statusOf($this->path);
         if ($status === null) {
+            $this->offset = 0;
             $this->begun = self::BEFORE_ALL;
             File::statusOf(dirname($this->path)) ?? throw Failure::unreadable(dirname($this->path) . ': No such file or directory');
             return;
@@ -90,6 +92,7 @@ final class AddsLog
         if ($this->offset === 0) {
             $this->trimmedTo = $this->begun = self::BEFORE_ALL;
             $this->count = 0;
+            $this->hasWitness = false;
         }
         while (($frame = $this->nextFrame($file)) !== null) {
             [$header, $payload] = $frame;
@@ -161,10 +164,11 @@ final class AddsLog
                 $at += self::MARK_BYTES;
                 continue;
             }
-            ++$this->count;
             if (strlen($payload) < $at + $length) {
                 throw $this->damaged();
             }
+            ++$this->count;
+            $this->hasWitness = $this->hasWitness || ($position === $this->witness?->position && $this->count === $this->witness->ordinal);
             if (strcmp($position, $after) > 0) { // big-endian, so bytes compare as positions do
                 yield substr($payload, $at, $length);
             }

@@ -18,9 +18,7 @@ final class PointerRecord
         public readonly int $bytes,
         public readonly string $addsFrom,
         public readonly string $addsTrimmedTo,
-        public readonly string $logBegun,
-        public readonly int $logCount,
-        public readonly string $logLostTo,
+        public readonly LogWitness $addsLog,
         private readonly int $asOf,
     ) {
     }
@@ -62,10 +60,6 @@ final class PointerRecord
             throw Failure::data("$source: \"current\": \"push_id\" is not 32 hexadecimal digits");
         }
         $trimmedTo = $record['adds_trimmed_to'] ?? '';
-        $log = $record['adds_log'] ?? null;
-        if (!is_array($log) || !is_string($log['begun'] ?? null) || !is_int($log['count'] ?? null) || !is_string($log['lost_to'] ?? null)) {
-            throw Failure::data("$source: \"adds_log\" is missing or not valid");
-        }
         return new self(
             $current['generation'],
             $current['build_id'],
@@ -73,11 +67,23 @@ final class PointerRecord
             $current['bytes'],
             self::position($current['adds_from'], $source),
             self::position(is_string($trimmedTo) ? $trimmedTo : 'no position', $source),
-            self::position($log['begun'], $source),
-            $log['count'],
-            self::position($log['lost_to'], $source),
+            self::witness($record['adds_log'] ?? null, $source),
             $current['as_of'],
         );
+    }
+
+    /** @throws Failure */
+    private static function witness(mixed $log, string $source): LogWitness
+    {
+        $positions = [];
+        foreach (['begun', 'position', 'lost_to'] as $member) {
+            $text = is_array($log) ? $log[$member] ?? null : null;
+            $positions[] = self::position(is_string($text) ? $text : 'no position', $source);
+        }
+        if (!is_array($log) || !is_int($log['ordinal'] ?? null)) {
+            throw Failure::data("$source: \"adds_log\" is not valid");
+        }
+        return new LogWitness($positions[0], $positions[1], $positions[2], $log['ordinal']);
     }
 
     /** It covers the whole text, with zeros in its own place. */

@@ -135,6 +135,9 @@ final class StoreFolder implements Source, Publication
         if ($pointer === null) {
             throw Failure::unreadable("dir:$this->folder: set \"$this->set\" was never pushed");
         }
+        if ($this->pointer === null || $pointer->addsLog != $this->pointer->addsLog) {
+            $this->log->rewind($pointer->addsLog);
+        }
         if ($this->snapshot !== null && $pointer->pushId === $this->pointer?->pushId) {
             $this->pointer = $pointer;
             return [$pointer, $this->snapshot];
@@ -145,7 +148,7 @@ final class StoreFolder implements Source, Publication
         if (bin2hex($snapshot->header->buildId) !== $pointer->buildId) {
             throw Failure::data("$path: the snapshot is not the one that the pointer describes");
         }
-        $this->log->rewind();
+        $this->log->rewind($pointer->addsLog);
         [$this->pointer, $this->snapshot, $this->attachedAt, $this->added] = [$pointer, $snapshot, $now, []];
         return [$pointer, $snapshot];
     }
@@ -170,9 +173,7 @@ final class StoreFolder implements Source, Publication
      */
     private function checkLost(PointerRecord $pointer): void
     {
-        $isWhole = trim($pointer->logBegun, "\0") === ''
-            || ($this->log->begun() === $pointer->logBegun && $this->log->count() >= $pointer->logCount);
-        if (!$isWhole || strcmp($pointer->addsNeededFrom(), $pointer->logLostTo) < 0) {
+        if (!$this->log->isWhole() || strcmp($pointer->addsNeededFrom(), $pointer->addsLog->lostTo) < 0) {
             throw Failure::data("{$this->log->path}: keys that were added since generation $pointer->generation are lost");
         }
     }
