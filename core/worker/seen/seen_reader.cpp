@@ -145,7 +145,9 @@ void SeenReader::attach_all() {
       drop_filters();
       if (!state.is_possible())
         throw Error(ErrorKind::Data, path_ + ": is damaged: " + std::to_string(state.size) + " filters");
-      throw Error(ErrorKind::MissingInput, path_ + ": has no filter yet: the loader waits for the store, or has no memory to make one");
+      throw Error(
+          ErrorKind::MissingInput,
+          path_ + ": has no filter yet: the loader waits for the store, or has no memory to make one");
     }
     if (!attach(state)) continue;
     availability_ = is_bypassed(state) ? Availability::Bypassed : Availability::Ready;

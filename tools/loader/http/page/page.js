@@ -99,7 +99,8 @@ function answer(set) {
     case 'bypassed': {
       const ends = [[set.bypass, set.bypass_until], [set.store_bypass, set.store_bypass_until]]
         .filter(([isOn]) => isOn).map(([, until]) => until);
-      return ends.length === 0 || ends.includes(null)
+      if (ends.length === 0) return `Lookups answer maybe: ${set.reason}.`; // not by will
+      return ends.includes(null)
         ? 'Lookups answer maybe until the bypass is switched off.'
         : `Lookups answer maybe until ${moment(Math.max(...ends))}.`;
     }
