@@ -112,7 +112,7 @@ void LogFile::sync() {
 std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t max_entries) {
   if (!open(O_RDONLY)) return {};
   return reading([&] {
-    if (after < read_.position) read_ = {};
+    if (after < read_.position) read_ = after < before_last_.position ? Known{} : before_last_;
     std::vector<LogEntry> entries;
     LogFrameReader frames(file_, path_, read_.offset);
     while (entries.size() < max_entries && frames.next()) {
@@ -124,6 +124,7 @@ std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t 
         entries.push_back(
             {.position = entry.position, .key = std::string(*entry.key), .ordinal = here.mark.count});
       }
+      if (frames.entries().front().key) before_last_ = read_;
       pass(read_, frames);
     }
     return entries;
@@ -188,6 +189,7 @@ bool LogFile::is_known_in(const FileDescriptor& opened) const {
 
 void LogFile::forget() noexcept {
   read_ = {};
+  before_last_ = {};
   end_ = {};
   trimmed_to_.reset();
   kept_to_.reset();
@@ -270,6 +272,7 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   }
   sync_folder(folder_of(path_));
   read_ = {};
+  before_last_ = {};
   end_.offset = size_of(file, path_);
   end_.last.reset();
   kept_to_ = end_.offset;

@@ -59,8 +59,8 @@ class LogFile {
   std::string note();
   // Makes durable what is there: a writer may have been killed before it has.
   void sync();
-  // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
-  // that returned; else it reads the file from the beginning.
+  // The entries above `after`, oldest first. Goes on where the last call stopped, or right before its last
+  // key, if `after` is not below that; else it reads the file from the beginning.
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
   // What the log says of itself now.
   LogFacts facts();
@@ -103,6 +103,7 @@ class LogFile {
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
   bool is_copy_ = false;
   Known read_;
+  Known before_last_;  // before the last frame with keys that was read: readers look back at its last key
   Known end_;
   std::optional<std::uint64_t> kept_to_;   // all before the offset is durable, and the name
   std::optional<LogPosition> trimmed_to_;  // once the first frame was read

@@ -135,6 +135,17 @@ TEST_F(Doctor, OnlyWarnsOfABypass) {
   EXPECT_EQ(answer.exit_status, 0);
 }
 
+TEST_F(Doctor, FailsForLostAddsWhateverIsBypassed) {
+  publish_keys();
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = ask();
+    EXPECT_THAT(answer.fact("error", "set tags", "adds_lost"), HasSubstr("has lost keys that were added"));
+    EXPECT_NE(answer.exit_status, 0);
+    set_bypass(shared_memory(), "tags", 0);
+  }
+}
+
 TEST_F(Doctor, WarnsOfOldKeysThatNeverExpire) {
   const std::string three_days_ago = "@" + std::to_string(unix_now() - 3 * 86'400);
   publish_keys({"--as-of", three_days_ago});
