@@ -43,6 +43,9 @@ SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
     set.troubles.push_back(code);
   }
   set.bypasses = bypasses_status(control, now);
+  const std::string_view adds_lost = to_string(Trouble::AddsLost);  // the loader may have said another one
+  if (set.bypasses->is_for_lost_adds && std::ranges::count(set.troubles, adds_lost) == 0)
+    set.troubles.push_back(adds_lost);
   if (reader.attachment() != nullptr)
     set.published = live_publication(*reader.attachment(), control, reading);
   return set;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "core/publisher/shm/trouble.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/clock.hpp"
