@@ -368,12 +368,12 @@ TEST_F(LogFileTest, GivesEachKeyTheSameOrdinalHoweverItIsReadAndTrimmed) {
   file_.move_end(3);
   file_.append(entries({"d"}, 4));
   const auto ordinals = [](LogFile& file, std::size_t at_a_time) {
-    std::map<std::string, std::uint64_t> ordinals;
+    std::map<std::string, std::uint64_t> found;
     LogPosition after{};
     for (;;) {
       const std::vector<LogEntry> some = file.read_after(after, at_a_time);
-      if (some.empty()) return ordinals;
-      for (const LogEntry& entry : some) ordinals[*entry.key] = entry.ordinal;
+      if (some.empty()) return found;
+      for (const LogEntry& entry : some) found[*entry.key] = entry.ordinal;
       after = some.back().position;
     }
   };

@@ -18,7 +18,7 @@ constexpr std::size_t kBatchEntries = 256;      // between two looks at signals;
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
 constexpr Milliseconds kFirstSaveBackoff{1000};
 
-LogPosition now() {
+LogPosition now_position() {
   return log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
 }
 
@@ -73,7 +73,7 @@ void AddsReader::know_what_was_saved() {
 
 void AddsReader::remember_loss() {
   if (known_ != KnownLog{}) return;
-  known_.witness.lost_to = now();
+  known_.witness.lost_to = now_position();
   save_mirror();
 }
 
@@ -180,9 +180,11 @@ void AddsReader::compare(Store& store, bool is_behind, const LogWitness& by_push
   is_behind = is_behind && has_log;
   if (is_behind && !this->is_behind())
     spdlog::warn("{}: the log {} is gone or lacks keys", config_.name, log_name_);
-  known_.is_behind = is_behind ? 1 : 0;
+  known_.is_behind = is_behind ? 1U : 0U;
   const bool is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{};
-  known_.gone_at = !is_gone ? LogPosition{} : known_.gone_at != LogPosition{} ? known_.gone_at : now();
+  known_.gone_at = !is_gone                          ? LogPosition{}
+                   : known_.gone_at != LogPosition{} ? known_.gone_at
+                                                     : now_position();
 }
 
 void AddsReader::skip(Store& store) {

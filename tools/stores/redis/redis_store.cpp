@@ -393,8 +393,8 @@ class RedisStore final : public Store {
   [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
     if (parts.size() != 2) refuse_reply(log);
-    StreamEntry read{{position_of(*parts[0], log), std::nullopt}};
-    LogEntry& entry = read.entry;
+    StreamEntry said{{position_of(*parts[0], log), std::nullopt}};
+    LogEntry& entry = said.entry;
     const auto fields = elements_of(*parts[1]);
     bool is_notice = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
@@ -407,11 +407,11 @@ class RedisStore final : public Store {
     }
     const std::size_t end = fields.size();
     if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
-      read.begun = position_of(*fields[end - 3], log);
-      read.count = number_of(*fields[end - 1], log);
-      if (entry.key) entry.ordinal = read.count;
+      said.begun = position_of(*fields[end - 3], log);
+      said.count = number_of(*fields[end - 1], log);
+      if (entry.key) entry.ordinal = said.count;
     }
-    return read;
+    return said;
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {

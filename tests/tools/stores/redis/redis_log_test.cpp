@@ -121,6 +121,7 @@ TEST_F(RedisLog, RefusesWithTheReasonOfTheServer) {
   server_.command("CONFIG SET maxmemory 1");
   EXPECT_EQ(failure_of([&] { append(*store_, {"a"}, "log"); }), ErrorKind::CannotCreate);
   server_.command("CONFIG SET maxmemory 0");
+  server_.command("ACL DELUSER adder");
 }
 
 TEST_F(RedisLog, IsOfAServerThatSaysWhatItsSettingsMayLose) {
