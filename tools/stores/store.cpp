@@ -142,6 +142,17 @@ LogPosition Store::end_of(const std::string& log) {
   return {};
 }
 
+LogFacts Store::facts_of(const std::string& log) {
+  const auto known = facts_.find(log);
+  if (known != facts_.end()) return known->second;
+  read_after(log, log_position(~std::uint64_t{0}, ~std::uint64_t{0}), 1);
+  return facts_[log];
+}
+
+void Store::mark(const std::string& /*log*/) {
+  refuse_use(StoreUse::Append);
+}
+
 void Store::trim(const std::string& log, const LogPosition& /*up_to*/) {
   check_log(log);
 }

@@ -38,6 +38,7 @@ bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
     discard(pointer, {push.push_id, push.chunk_count});
   }
   pointer.adds_trimmed_to = std::max(pointer.adds_trimmed_to, end_of_log);
+  pointer.adds_log = {.lost_to = pointer.adds_log.lost_to};  // nobody misses what is trimmed now
   return true;
 }
 

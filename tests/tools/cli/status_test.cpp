@@ -216,6 +216,15 @@ TEST_F(Status, ShowsBothWaysToBypassASet) {
                  {"store_bypass_until", 4'000'000'000}});
 }
 
+TEST_F(Status, SaysThatAddsAreLostAndNotUntilWhen) {
+  publish_set("tags");
+  set_bypass(shared_memory(), "tags", 3'000'000'000);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  expect_status(
+      AllOf(HasSubstr("tags: the store has lost keys that were added to it\n"), Not(HasSubstr("until"))),
+      {{"availability", "bypassed"}, {"code", "adds_lost"}});
+}
+
 TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
   publish_set("tags");
   publish_set("shop");
