@@ -82,7 +82,6 @@ final class PrintedJson
         $this->print('rollback', 'tags', '--list', $this->store);
         $this->print('rollback', 'tags', '--yes', $this->store);
         $this->print('list', $this->store);
-        $this->print('gc', $this->store);
         $this->print('seed', $this->store);
         $this->print('seed', '--new', $this->store);
         $this->print('delete', 'tags', '--yes', $this->store);

@@ -68,9 +68,6 @@ std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilitie
     return "this store may forget a bypass: run keysieve bypass SET on each host";
   }
   if (use == StoreUse::Keep && !abilities.durable) return "this store may forget what is saved in it";
-  if (use == StoreUse::Collect && !abilities.list) {
-    return "this store cannot list its records, and drops old ones by itself";
-  }
   return std::nullopt;
 }
 
@@ -127,7 +124,7 @@ void Store::remove_many(std::span<const std::string> /*keys*/) {
 }
 
 std::vector<std::string> Store::keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) {
-  refuse_use(StoreUse::Collect);
+  refuse_use(StoreUse::List);
 }
 
 LogPosition Store::append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {

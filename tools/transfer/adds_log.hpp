@@ -1,4 +1,4 @@
-// The adds log of a set: keys that were added since a snapshot was built. Used by build, add, push, gc and
+// The adds log of a set: keys that were added since a snapshot was built. Used by build, add, push and
 // the loader.
 #pragma once
 

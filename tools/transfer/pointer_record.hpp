@@ -1,6 +1,6 @@
 // The pointer record <prefix>:<set>:current says which snapshot is the current generation, which older ones
 // are kept for rollback, which pushes are under way, and which chunks are to be removed. It is the only
-// record of a set that push, rollback and gc change. It is JSON text, so that any client of the store can
+// record of a set that push, rollback and delete change. It is JSON text, so that any client of the store can
 // read it.
 #pragma once
 

@@ -266,7 +266,7 @@ class Push {
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
       warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
-                          "which the next push or gc removes: " + error.what());
+                          "which the next push removes: " + error.what());
     }
   }
 

@@ -54,7 +54,6 @@ TEST_F(EveryVerb, CreatesNoStoreWhereNoneExists) {
                             {"update tags --add " + keys_ + " " + url, missing},
                             {"bypass tags --store " + url, missing},
                             {"rollback tags --yes " + url, missing},
-                            {"gc " + url, missing},
                             {"seed " + url, missing},
                             {"push --dry-run " + tags_ + " " + url, missing},
                         });
@@ -101,7 +100,7 @@ TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
               {"push " + tags_ + " lmdb:", "lmdb:: an absolute path or //host must follow"},
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
               {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},
-              {"gc tags.ks", "tags.ks"},
+              {"seed tags.ks", "tags.ks"},
               {build_ + "--like ftp://user:s3cret@host/ " + keys_, "store \"ftp\" is not known"},
           });
   EXPECT_THAT(refusal(64, {"bypass", "tags", "--store", ""}), HasSubstr("store \"\" is not known"));

@@ -18,7 +18,6 @@
 #include "tests/tools/loader/history/place.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -44,7 +43,6 @@ enum class Action {
   Restart,
   Reboot,
   RollBack,  // to the oldest that is kept
-  CollectGarbage,
   StoreDown,
   StoreUp,
   Replicate,
@@ -56,10 +54,9 @@ struct Step {
   int number;  // of a key or a host
 
   friend std::ostream& operator<<(std::ostream& out, const Step& step) {
-    constexpr std::array kNames{"Add",         "Commit",  "Import",        "BeginBuild",
-                                "FinishBuild", "Push",    "PublishByHand", "Look",
-                                "Restart",     "Reboot",  "RollBack",      "CollectGarbage",
-                                "StoreDown",   "StoreUp", "Replicate",     "FailOver"};
+    constexpr std::array kNames{"Add",      "Commit",        "Import",  "BeginBuild", "FinishBuild",
+                                "Push",     "PublishByHand", "Look",    "Restart",    "Reboot",
+                                "RollBack", "StoreDown",     "StoreUp", "Replicate",  "FailOver"};
     return out << kNames.at(static_cast<std::size_t>(step.action)) << " " << step.number;
   }
 };
@@ -76,7 +73,6 @@ rc::Gen<Step> any_step() {
                                                         {2, Action::Restart},
                                                         {1, Action::Reboot},
                                                         {2, Action::RollBack},
-                                                        {1, Action::CollectGarbage},
                                                         {1, Action::StoreDown},
                                                         {3, Action::StoreUp},
                                                         {1, Action::Replicate},
@@ -124,9 +120,6 @@ class World {
         return host(step.number).reboot();
       case Action::RollBack:
         return roll_back();
-      case Action::CollectGarbage:
-        if (is_up() && open()->abilities().list) collect_garbage(*open());
-        return;
       case Action::StoreDown:
         if (is_up()) place_->take_down();
         return;

@@ -111,7 +111,7 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
   if (log.is_cut) {
     throw Error(ErrorKind::Data,
                 fmt::format("{}: the log {} ends in the middle of an entry: it was cut on its way, or "
-                            "its writer was killed, and the next add, push or gc mends it",
+                            "its writer was killed, and the next add or push mends it",
                             store.name(), log_name_));
   }
   if (!lacks_any_of(needed)) return;

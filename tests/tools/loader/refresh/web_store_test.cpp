@@ -234,7 +234,7 @@ TEST_F(SetRefresherAtAWebServer, SaysThatALogEndsInTheMiddleOfAnEntry) {
       EXPECT_TRUE(site_.knows("tags", kAdded)) << size;
     }
   }
-  // As the next push or gc does, which has nothing to trim.
+  // As the next push does, which has nothing to trim.
   open_store(folder_url_)->trim("keysieve:tags:adds", {});
   expect_follows(kAdded);
   replace(name, log);
