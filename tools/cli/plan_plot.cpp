@@ -78,7 +78,7 @@ std::string bits_per_key(const SizingRequest& request, const RecommendedKind& re
       "set key outside right top\n"
       "plot [{:.6g}:{:.6g}] [0:{}] \\\n"
       "{}"
-      "  -log(x / 100) / log(2) with lines linecolor 'black' title 'bound: log2(1 / FPR)', \\\n"
+      "  -log(x / 100) / log(2) with lines linecolor 'gray50' title 'bound: log2(1 / FPR)', \\\n"
       "  $target with lines linecolor 'black' dashtype 3 title 'target: {}', \\\n"
       "  $recommended with points pointtype 7 linecolor 'black' title 'recommended: {}'\n",
       data, block_of({{100 * request.target_fpr, 0.0}, {100 * request.target_fpr, highest}}),
@@ -163,6 +163,7 @@ std::string contours(const Geometry& planned, double keys, double target_fpr) {
       "set xlabel 'keys per shard'\n"
       "set ylabel 'k, bits set per key'\n"
       "set format x '%g'\n"
+      "set xtics (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000)\n"
       "set key below\n"
       "plot [{:.6g}:{:.6g}] [{}:{}] \\\n"
       "  $contours with lines linecolor 'gray50' notitle, \\\n"
