@@ -26,7 +26,7 @@ final class Background
         $output = ['file', "$folder/output", 'a'];
         $files += [['file', '/dev/null', 'r'], $output, $output];
         ksort($files);
-        $this->process = proc_open($command, $files, $this->pipes, null, $environment + getenv());
+        $this->process = proc_open($command, $files, $this->pipes, null, $environment + Program::inheritedBy($command));
     }
 
     public function __destruct()

@@ -21,7 +21,7 @@ final class Program
     public static function run(array $command, array $environment = []): self
     {
         $files = [['file', '/dev/null', 'r'], tmpfile(), tmpfile()];
-        $process = proc_open($command, $files, $pipes, null, $environment + getenv());
+        $process = proc_open($command, $files, $pipes, null, $environment + self::inheritedBy($command));
         if ($process === false) {
             throw new \RuntimeException("cannot start {$command[0]}");
         }
@@ -60,5 +60,19 @@ final class Program
     public static function keysieve(string ...$arguments): string
     {
         return self::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments]);
+    }
+
+    /**
+     * @param string[] $command
+     * @return array<string, string> this process's environment, without the library of a sanitizer, which is for PHP:
+     *     with it, keysieved may wait for ever at its end
+     */
+    public static function inheritedBy(array $command): array
+    {
+        $inherited = getenv();
+        if (str_ends_with(reset($command) ?: '', '/keysieved')) {
+            unset($inherited['LD_PRELOAD']);
+        }
+        return $inherited;
     }
 }
