@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,9 @@ bool ServiceNotifier::send(const std::string& state) const {
   path_.copy(address.sun_path, sizeof address.sun_path - 1);
   if (path_.front() == '@') address.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path_.size());
-  return ::sendto(socket_.get(), state.data(), state.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-                  reinterpret_cast<const sockaddr*>(&address), size) >= 0;
+  const ssize_t sent = ::sendto(socket_.get(), state.data(), state.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                                reinterpret_cast<const sockaddr*>(&address), size);
+  return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);  // else there is nobody to tell
 }
 
 }  // namespace keysieve

@@ -1,5 +1,5 @@
 // Tells systemd how the service is: ready, reloading, stopping, alive. Without systemd nothing happens. Never
-// waits: what systemd does not take now is told again at the next call.
+// waits: what systemd does not take now is told again at the next call, but for reloading and stopping.
 #pragma once
 
 #include <chrono>

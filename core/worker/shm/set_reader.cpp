@@ -116,15 +116,24 @@ void SetReader::open_control() {
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
 
-// The publication is attached again if keys are added where it does not see them. If something else lies
-// there, keys are added nowhere, and what is mapped goes on serving.
+// The publication is attached again if keys are added where it does not see them.
 void SetReader::follow_layer() {
   const bool is_here = attachment_ && attachment_->id().instance == control_->page().instance;
-  if (!is_here || attachment_->shows_its_path()) return;
+  if (!is_here || attachment_->shows_its_path() || is_layer_replaced_by_something_else()) return;
+  retired_.reserve(retired_.size() + 1);
+  retired_.push_back(std::move(attachment_));
+}
+
+// Nobody adds to what is no live page of the publication, so what is mapped goes on serving. If the page
+// cannot be opened for another reason, keys may be added there.
+bool SetReader::is_layer_replaced_by_something_else() const {
+  const PublicationId& id = attachment_->id();
   try {
     const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
-    take(std::make_unique<Attachment>(folder, set_name_, attachment_->id()));
-  } catch (const Error&) {
+    static_cast<void>(LiveFile::open_read_only(folder, live_file_name(id.publication), id));
+    return false;
+  } catch (const Error& failure) {
+    return failure.kind() == ErrorKind::Data;
   }
 }
 

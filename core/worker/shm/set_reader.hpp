@@ -118,6 +118,7 @@ class SetReader {
   void follow_control(SteadyTime now);
   void open_control();
   void follow_layer();
+  [[nodiscard]] bool is_layer_replaced_by_something_else() const;
   void follow_current(std::uint64_t word, SteadyTime now, int tries = 1);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
   void attach(std::uint64_t word, SteadyTime now, int tries);

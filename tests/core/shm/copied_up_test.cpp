@@ -1,6 +1,7 @@
 // Sets in the lower layer of an overlayfs, as in a container's image. A file that is opened for writing is
 // copied up: device and inode stay the same, and mappings stay with the lower one.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -90,6 +91,20 @@ TEST_F(CopiedUpTest, ALiveLayerIsFollowed) {
   reader.check_soon();
   EXPECT_TRUE(may_contain(reader, "added"));
   EXPECT_FALSE(may_contain(reader, "absent"));
+}
+
+TEST_F(CopiedUpTest, ALiveLayerThatMayNotBeOpenedAnyMoreMakesEachAnswerMaybe) {
+  publish_with(empty_layer());
+  MOUNT_OVERLAY_OR_SKIP();
+  Publisher publisher = this->publisher();
+  SetReader reader = this->reader();
+  EXPECT_FALSE(may_contain(reader, "added"));
+  publisher.open_layer()->add(hash("added"));
+  constexpr uid_t kAnother = 54321;
+  ASSERT_EQ(::chown(file(live_file_name(1)).c_str(), kAnother, kAnother), 0);
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "added"));
+  EXPECT_NE(reader.availability(), Availability::Ready);
 }
 
 TEST_F(CopiedUpTest, AReaderStaysWithWhatIsMappedIfSomethingElseLiesThere) {
