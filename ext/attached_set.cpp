@@ -58,10 +58,8 @@ KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(Hash
                                                                             const Terms& terms,
                                                                             std::span<bool> answers) {
   const Attachment* attachment = serving(terms.key_profile);
-  if (UNEXPECTED(attachment == nullptr ? !are_keys(keys) : !probe_all(*attachment, keys, answers.data()))) {
-    attachment = ask_coerced(keys, terms, answers.data());
-    if (EG(exception) != nullptr) return {};
-  }
+  const bool has_answers = attachment != nullptr && probe_all(*attachment, keys, answers.data());
+  if (UNEXPECTED(!has_answers && !check_keys(keys, 1))) return {};
   ++counts_.calls;
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), true);
@@ -73,16 +71,6 @@ KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(Hash
   counts_.answered += answers.size();
   counts_.maybe += maybe;
   return maybe;
-}
-
-// Coercion may run user code, which may ask the same set: so what serves is asked afterwards.
-const Attachment* AttachedSet::ask_coerced(HashTable* keys, const Terms& terms, bool* answers) {
-  HashTable* coerced = coerce_keys(keys, 1);
-  if (coerced == nullptr) return nullptr;
-  const Attachment* attachment = serving(terms.key_profile);
-  if (attachment != nullptr) probe_all(*attachment, coerced, answers);
-  zend_array_destroy(coerced);
-  return attachment;
 }
 
 KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,

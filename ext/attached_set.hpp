@@ -80,7 +80,7 @@ class AttachedSet {
   }
 
   // Answers all elements of an argument, in their order and by one publication. Returns the number of maybes,
-  // or nothing if an exception is pending (from coerce_keys(), or an UnavailableException).
+  // or nothing if an exception is pending (from check_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
   // What a map says of one key by `ask(attachment)`; kUnknown while it is not Ready, or has not the contents
@@ -142,7 +142,6 @@ class AttachedSet {
   [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
-  [[gnu::cold]] const Attachment* ask_coerced(HashTable* keys, const Terms& terms, bool* answers);
   void log_change();
   static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
   // How the attached set is not what an object needs, while others may ask it.

@@ -5,46 +5,12 @@
 #include "ext/memory_limit.hpp"
 
 namespace keysieve {
-
-zend_class_entry* key_class = nullptr;
-
 namespace {
-
-zend_object_handlers key_handlers;
-
-zend_object* create_key(zend_class_entry* of_class) {
-  auto* key = static_cast<KeyObject*>(zend_object_alloc(sizeof(KeyObject), of_class));
-  key->seed = {};
-  zend_object_std_init(&key->std, of_class);
-  object_properties_init(&key->std, of_class);
-  key->std.handlers = &key_handlers;
-  return &key->std;
-}
-
-zend_object* clone_key(zend_object* old) {
-  zend_object* clone = create_key(old->ce);
-  zend_objects_clone_members(clone, old);
-  return clone;
-}
-
-bool is_constructed(zend_object* key) {
-  if (KeyObject::of(key)->bytes() != nullptr) return true;
-  zend_throw_error(nullptr, "KeySieve\\Key object is not initialized");
-  return false;
-}
-
-bool is_key_object(const zval* value) noexcept {
-  return Z_TYPE_P(value) == IS_OBJECT && Z_OBJCE_P(value) == key_class;
-}
-
-bool is_constructed_key(const zval* value) noexcept {
-  return is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr;
-}
 
 void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* name,
                      std::uint32_t argument_number) {
   const char* type = type_name(value);
-  constexpr const char* kExpected = "must be an array of KeySieve\\Key|string|int";
+  constexpr const char* kExpected = "must be an array of string|int";
   if (name != nullptr) {
     zend_argument_type_error(argument_number, "%s, %s given at index \"%s\"", kExpected, type,
                              ZSTR_VAL(name));
@@ -105,17 +71,8 @@ int collect_one(zend_object_iterator* iterator, void* collected) {
 
 }  // namespace
 
-void prepare_key_class(zend_class_entry* registered) {
-  key_class = registered;
-  key_class->create_object = create_key;
-  key_handlers = std_object_handlers;
-  key_handlers.offset = offsetof(KeyObject, std);
-  key_handlers.clone_obj = clone_key;
-}
-
 bool coerce_key_slowly(zval* argument, std::uint32_t number) {
   if (Z_TYPE_P(argument) == IS_LONG) return true;
-  if (is_key_object(argument)) return is_constructed(Z_OBJ_P(argument));
   if (ZEND_ARG_USES_STRICT_TYPES()) return false;
   if (Z_TYPE_P(argument) == IS_FALSE || Z_TYPE_P(argument) == IS_TRUE) {
     ZVAL_LONG(argument, Z_TYPE_P(argument) == IS_TRUE ? 1 : 0);
@@ -140,12 +97,15 @@ const char* type_name(const zval* value) noexcept {
   return Z_TYPE_P(value) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(value)->name) : zend_zval_type_name(value);
 }
 
-bool are_keys(HashTable* keys) noexcept {
+bool check_keys(HashTable* keys, std::uint32_t argument_number) {
+  zend_ulong index = 0;
+  zend_string* name = nullptr;
   zval* value = nullptr;
-  ZEND_HASH_FOREACH_VAL(keys, value) {
+  ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, value) {
     ZVAL_DEREF(value);
-    const bool is_text = Z_TYPE_P(value) == IS_STRING || Z_TYPE_P(value) == IS_LONG;
-    if (!is_text && !is_constructed_key(value)) return false;
+    if (EXPECTED(Z_TYPE_P(value) == IS_STRING || Z_TYPE_P(value) == IS_LONG)) continue;
+    throw_not_a_key(value, index, name, argument_number);
+    return false;
   }
   ZEND_HASH_FOREACH_END();
   return true;
@@ -159,8 +119,6 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
     std::array<char, MAX_LENGTH_OF_LONG> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(value)).ptr;
     hash = hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
-  } else if (is_constructed_key(value)) {
-    hash = KeyObject::of(Z_OBJ_P(value))->hash_by(hasher);
   } else {
     return false;
   }
@@ -182,28 +140,6 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
   return hashes;
 }
 
-HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
-  if (!has_room(array_bytes(keys->nTableSize, HT_IS_PACKED(keys)))) return nullptr;
-  HashTable* coerced = zend_array_dup(keys);
-  zend_ulong index = 0;
-  zend_string* name = nullptr;
-  zval* value = nullptr;
-  ZEND_HASH_FOREACH_KEY_VAL(coerced, index, name, value) {
-    if (Z_ISREF_P(value)) {
-      zval own;
-      ZVAL_COPY(&own, Z_REFVAL_P(value));
-      zval_ptr_dtor(value);
-      ZVAL_COPY_VALUE(value, &own);
-    }
-    if (coerce_key(value, argument_number) && !is_out_of_memory()) continue;
-    if (EG(exception) == nullptr && !is_out_of_memory()) throw_not_a_key(value, index, name, argument_number);
-    zend_array_destroy(coerced);
-    return nullptr;
-  }
-  ZEND_HASH_FOREACH_END();
-  return coerced;
-}
-
 HashTable* GivenKeys::collect(zval* traversable, std::uint32_t argument_number) {
   Collected collected{zend_new_array(0), argument_number};
   spl_iterator_apply(traversable, collect_one, &collected);
@@ -213,24 +149,3 @@ HashTable* GivenKeys::collect(zval* traversable, std::uint32_t argument_number) 
 }
 
 }  // namespace keysieve
-
-ZEND_METHOD(KeySieve_Key, __construct) {
-  zval* bytes = nullptr;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ZVAL(bytes)
-  ZEND_PARSE_PARAMETERS_END();
-  // As for Set::mayContain(): Z_PARAM_STR_OR_LONG would make 1.5 the int 1.
-  if (keysieve::is_key_object(bytes) || !keysieve::coerce_key(bytes, 1)) {
-    if (EG(exception) == nullptr) {
-      zend_argument_type_error(1, "must be of type string|int, %s given", zend_zval_type_name(bytes));
-    }
-    RETURN_THROWS();
-  }
-
-  zval* property = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0);
-  if (Z_TYPE_P(property) != IS_UNDEF) {
-    zend_throw_error(nullptr, "Cannot modify readonly property KeySieve\\Key::$bytes");
-    RETURN_THROWS();
-  }
-  ZVAL_STR(property, zval_get_string(bytes));
-}

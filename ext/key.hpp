@@ -1,5 +1,5 @@
-// What PHP code may pass as a key: a string, an int, which counts as its decimal string, or an object of the
-// class KeySieve\Key. Parsing comes first and may run user code; hashing comes later and never does.
+// What PHP code may pass as a key: a string, or an int, which counts as its decimal string. Parsing comes
+// first and may run user code; hashing comes later and never does.
 #pragma once
 
 #include <algorithm>
@@ -11,55 +11,18 @@
 
 namespace keysieve {
 
-// A Key: its bytes and, next to them, the hash it had for the last seed; zero, which no set has: for none
-// yet.
-struct KeyObject {
-  HashSeed seed;
-  KeyHash hash;
-  zend_object std;  // last: PHP puts the properties behind it
-
-  static KeyObject* of(zend_object* object) noexcept {
-    return reinterpret_cast<KeyObject*>(reinterpret_cast<char*>(object) - offsetof(KeyObject, std));
-  }
-
-  // nullptr before the constructor has run, which other code can see only from within an error handler.
-  [[nodiscard]] zend_string* bytes() noexcept {
-    zval* property = OBJ_PROP_NUM(&std, 0);
-    return Z_TYPE_P(property) == IS_STRING ? Z_STR_P(property) : nullptr;
-  }
-
-  // Only once constructed.
-  [[nodiscard]] KeyHash hash_by(const KeyHasher& hasher) noexcept {
-    if (seed != hasher.seed()) {
-      hash = hasher(view_of(bytes()));
-      seed = hasher.seed();
-    }
-    return hash;
-  }
-};
-
-extern zend_class_entry* key_class;
-
-// Called from MINIT.
-void prepare_key_class(zend_class_entry* registered);
-
 // For messages: as get_debug_type().
 const char* type_name(const zval* value) noexcept;
 
-// Prepares an argument: afterwards it is a string, a long or a constructed Key. Under coercive typing it
-// follows PHP's rules for string|int: an integral float or a bool becomes an int, all else a string. False
-// when it cannot be a key; an exception may be pending.
+// Prepares an argument: afterwards it is a string or a long. Under coercive typing it follows PHP's rules for
+// string|int: an integral float or a bool becomes an int, all else a string. False when it cannot be a key;
+// an exception may be pending.
 [[gnu::cold]] bool coerce_key_slowly(zval* argument, std::uint32_t number);
 
 inline bool coerce_key(zval* argument, std::uint32_t number) {
   if (EXPECTED(Z_TYPE_P(argument) == IS_STRING)) return true;
   return coerce_key_slowly(argument, number);
 }
-
-// Returns a copy of an argument with every element coerced, which may run user code; the caller destroys the
-// copy. Returns nullptr if an element cannot be a key or user code threw, with an exception pending, or if
-// there is no room (memory_limit.hpp). Called only if hashing met an element that is not a key yet.
-[[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
 // The keys of an argument of type iterable: an array itself, or a table of what a Traversable gives, under
 // its array keys.
@@ -87,29 +50,11 @@ class GivenKeys {
   bool is_own_;
 };
 
-// Whether each element is what hash_slowly() takes.
-bool are_keys(HashTable* keys) noexcept;
+// Whether each element is a string or a long, or a reference to one. False with a TypeError pending that
+// names the first which is none: PHP converts no elements, so neither is one converted here.
+bool check_keys(HashTable* keys, std::uint32_t argument_number);
 
-// The keys of an argument, each of which is a key: the argument itself, or what coerce_keys() makes of it.
-class CoercedKeys {
- public:
-  CoercedKeys(HashTable* keys, std::uint32_t argument_number)
-      : is_own_(UNEXPECTED(!are_keys(keys))), table_(is_own_ ? coerce_keys(keys, argument_number) : keys) {}
-  CoercedKeys(const CoercedKeys&) = delete;
-  CoercedKeys& operator=(const CoercedKeys&) = delete;
-  ~CoercedKeys() {
-    if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
-  }
-  // nullptr, as from coerce_keys().
-  [[nodiscard]] HashTable* get() const noexcept { return table_; }
-
- private:
-  bool is_own_;
-  HashTable* table_;
-};
-
-// Hashes what a key is: a string, a long, a constructed Key, or a reference to one. Returns false if it is
-// none.
+// Hashes what a key is: a string, a long, or a reference to one. Returns false if it is none.
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
 
 // Hashes a key that coerce_key() has accepted.
@@ -148,12 +93,12 @@ template <typename Take>
 
 }  // namespace keysieve
 
-// For ZEND_PARSE_PARAMETERS: string|int|Key into a zval*.
-#define KEYSIEVE_PARAM_KEY(dest)                            \
-  Z_PARAM_PROLOGUE(0, 0);                                   \
-  (dest) = _arg;                                            \
-  if (UNEXPECTED(!keysieve::coerce_key(_arg, _i))) {        \
-    _error = const_cast<char*>("KeySieve\\Key|string|int"); \
-    _error_code = ZPP_ERROR_WRONG_CLASS;                    \
-    break;                                                  \
+// For ZEND_PARSE_PARAMETERS: string|int into a zval*. Z_PARAM_STR_OR_LONG would make 1.5 the int 1.
+#define KEYSIEVE_PARAM_KEY(dest)                     \
+  Z_PARAM_PROLOGUE(0, 0);                            \
+  (dest) = _arg;                                     \
+  if (UNEXPECTED(!keysieve::coerce_key(_arg, _i))) { \
+    _expected_type = Z_EXPECTED_STRING_OR_LONG;      \
+    _error_code = ZPP_ERROR_WRONG_ARG;               \
+    break;                                           \
   }

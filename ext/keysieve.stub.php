@@ -17,17 +17,18 @@ namespace KeySieve {
          *
          * @throws UnavailableException as Set::__construct() says
          */
-        public function mayContain(string|int|Key $key): bool;
+        public function mayContain(string|int $key): bool;
 
         /**
          * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order. An
          * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
          *
+         * @throws \TypeError for an element of any other type: PHP converts none in an array. Then nothing is asked
          * @throws \ValueError for an array key that an iterator gives twice
          * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          */
         public function mayContainMany(iterable $keys): array;
@@ -39,7 +40,7 @@ namespace KeySieve {
          * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
-         * @template TValue of string|int|Key
+         * @template TValue of string|int
          * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          */
@@ -64,20 +65,6 @@ namespace KeySieve {
     }
 
     /**
-     * A key to look up in several sets, or repeatedly. It is hashed once per seed.
-     *
-     * @strict-properties
-     * @not-serializable
-     */
-    final class Key
-    {
-        public readonly string $bytes;
-
-        /** An int counts as its decimal string, as for Set::mayContain(). */
-        public function __construct(string|int $bytes) {}
-    }
-
-    /**
      * A set of this host. Cheap to construct: the mapping belongs to the process, and is made at the first lookup.
      *
      * @strict-properties
@@ -98,11 +85,11 @@ namespace KeySieve {
         public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null) {}
 
         /** @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled */
-        public function mayContain(string|int|Key $key): bool {}
+        public function mayContain(string|int $key): bool {}
 
         /**
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as mayContain()
          */
@@ -110,7 +97,7 @@ namespace KeySieve {
 
         /**
          * @template TKey of array-key
-         * @template TValue of string|int|Key
+         * @template TValue of string|int
          * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          * @throws UnavailableException as mayContain()
@@ -159,13 +146,13 @@ namespace KeySieve {
 
         /**
          * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
-         * $ifUnknown gets the key: an int as an int, a Key as its bytes.
+         * $ifUnknown gets the key: an int as an int.
          * Cost: one hash and one shard; no allocation, lock, clock or system call.
          *
          * @phpstan-param callable(string|int): ?int $ifUnknown
          * @throws \TypeError if $ifUnknown returns anything else
          */
-        public function get(string|int|Key $key, callable $ifUnknown): ?int {}
+        public function get(string|int $key, callable $ifUnknown): ?int {}
 
         /**
          * The values of those keys that have one, under the keys themselves, in their order: ['apple' => 3, 42 => 7]. As always in PHP,
@@ -173,7 +160,7 @@ namespace KeySieve {
          * $ifUnknown is called at most once. It gets a list of the unknown keys, each once and as an array key, and returns the values
          * of those that have one, under their keys: what PDO::FETCH_KEY_PAIR gives. It may return other keys; they are ignored.
          *
-         * @phpstan-param iterable<array-key, string|int|Key> $keys
+         * @phpstan-param iterable<array-key, string|int> $keys
          * @phpstan-param callable(list<string|int>): array<?int> $ifUnknown
          * @phpstan-return array<int>
          * @throws \TypeError if $ifUnknown returns anything else
@@ -189,7 +176,7 @@ namespace KeySieve {
          * @phpstan-return list<string>
          * @throws \TypeError if $ifUnknown returns anything but an array of strings
          */
-        public function setsOf(string|int|Key $key, callable $ifUnknown): array {}
+        public function setsOf(string|int $key, callable $ifUnknown): array {}
 
         /** Incompatible also if the set is no map. */
         public function availability(): Availability {}
@@ -260,19 +247,19 @@ namespace KeySieve {
     interface SeenKeys
     {
         /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
-        public function addIfNew(string|int|Key $key): bool;
+        public function addIfNew(string|int $key): bool;
 
         /**
          * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
          *
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          */
         public function addManyIfNew(iterable $keys): array;
 
         /** Adds nothing. False: the key is new. True: maybe it was seen. */
-        public function mayContain(string|int|Key $key): bool;
+        public function mayContain(string|int $key): bool;
 
         public function availability(): Availability;
     }
@@ -303,14 +290,14 @@ namespace KeySieve {
          *
          * @throws UnavailableException as the class says
          */
-        public function addIfNew(string|int|Key $key): bool {}
+        public function addIfNew(string|int $key): bool {}
 
         /**
          * After a TypeError nothing was added. If the set becomes unavailable in between, the rest is answered as the class says; if
          * that throws, the keys before have been added all the same.
          *
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as the class says
          */
@@ -321,7 +308,7 @@ namespace KeySieve {
          *
          * @throws UnavailableException when addIfNew() would
          */
-        public function mayContain(string|int|Key $key): bool {}
+        public function mayContain(string|int $key): bool {}
 
         /** Ready, Missing, Incompatible or Disabled. */
         public function availability(): Availability {}
@@ -387,13 +374,13 @@ namespace KeySieve {
          */
         public function __construct(int $keys) {}
 
-        public function add(string|int|Key $key): void {}
+        public function add(string|int $key): void {}
 
         /** Adds the key. True: it is new. False: it was added before, or is taken for one that was. Cost: one hash, one cache line. */
-        public function addIfNew(string|int|Key $key): bool {}
+        public function addIfNew(string|int $key): bool {}
 
         /** False: the key was certainly not added. */
-        public function mayContain(string|int|Key $key): bool {}
+        public function mayContain(string|int $key): bool {}
     }
 
     /** Implemented by the exceptions of this extension. Arguments of a wrong type throw PHP's own TypeError. */
@@ -422,7 +409,7 @@ namespace KeySieve {
      * @throws InvalidNameException
      * @throws UnavailableException if keysieve.on_unavailable says so
      */
-    function may_contain(string $set, string|int|Key $key): bool {}
+    function may_contain(string $set, string|int $key): bool {}
 
     /**
      * Names of the sets that may contain the key, as a list. The key is hashed once per seed. Sets that are not available
@@ -433,7 +420,7 @@ namespace KeySieve {
      * @throws InvalidNameException
      * @throws UnavailableException if keysieve.on_unavailable says so
      */
-    function candidate_sets(array $sets, string|int|Key $key): array {}
+    function candidate_sets(array $sets, string|int $key): array {}
 
     /**
      * Counts the lookups of this process per set: calls (a batch counts once), and keys that came back as maybe, as absent,

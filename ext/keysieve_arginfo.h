@@ -1,15 +1,15 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b4b2d4e5afc5bb6d9c2be254667ffa8373ca0b43 */
+ * Stub hash: b03d5f2bd7441e63053ba6909e5b22a123cd370b */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_candidate_sets, 0, 2, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_INFO(0, sets, IS_ARRAY, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_stats, 0, 0, IS_ARRAY, 0)
@@ -19,7 +19,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_begin_request, 0, 0, IS
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContain, 0, 1, _IS_BOOL, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContainMany, 0, 1, IS_ARRAY, 0)
@@ -27,10 +27,6 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayCon
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_Membership_candidates arginfo_class_KeySieve_Membership_mayContainMany
-
-ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Key___construct, 0, 0, 1)
-	ZEND_ARG_TYPE_MASK(0, bytes, MAY_BE_STRING|MAY_BE_LONG, NULL)
-ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Set___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
@@ -56,7 +52,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Map___construct, 0, 0, 1)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_get, 0, 2, IS_LONG, 1)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
 ZEND_END_ARG_INFO()
 
@@ -66,7 +62,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_getMany, 0, 2
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_setsOf, 0, 2, IS_ARRAY, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
 ZEND_END_ARG_INFO()
 
@@ -107,7 +103,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_LocalFilter___construct, 0, 0, 1)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_LocalFilter_add, 0, 1, IS_VOID, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_LocalFilter_addIfNew arginfo_class_KeySieve_Membership_mayContain
@@ -126,7 +122,6 @@ ZEND_FUNCTION(KeySieve_may_contain);
 ZEND_FUNCTION(KeySieve_candidate_sets);
 ZEND_FUNCTION(KeySieve_stats);
 ZEND_FUNCTION(KeySieve_begin_request);
-ZEND_METHOD(KeySieve_Key, __construct);
 ZEND_METHOD(KeySieve_Set, __construct);
 ZEND_METHOD(KeySieve_Set, mayContain);
 ZEND_METHOD(KeySieve_Set, mayContainMany);
@@ -172,12 +167,6 @@ static const zend_function_entry class_KeySieve_Membership_methods[] = {
 
 
 static const zend_function_entry class_KeySieve_Availability_methods[] = {
-	ZEND_FE_END
-};
-
-
-static const zend_function_entry class_KeySieve_Key_methods[] = {
-	ZEND_ME(KeySieve_Key, __construct, arginfo_class_KeySieve_Key___construct, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -303,23 +292,6 @@ static zend_class_entry *register_class_KeySieve_Availability(void)
 	zend_string *enum_case_Disabled_value_str = zend_string_init("disabled", strlen("disabled"), 1);
 	ZVAL_STR(&enum_case_Disabled_value, enum_case_Disabled_value_str);
 	zend_enum_add_case_cstr(class_entry, "Disabled", &enum_case_Disabled_value);
-
-	return class_entry;
-}
-
-static zend_class_entry *register_class_KeySieve_Key(void)
-{
-	zend_class_entry ce, *class_entry;
-
-	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Key", class_KeySieve_Key_methods);
-	class_entry = zend_register_internal_class_ex(&ce, NULL);
-	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
-
-	zval property_bytes_default_value;
-	ZVAL_UNDEF(&property_bytes_default_value);
-	zend_string *property_bytes_name = zend_string_init("bytes", sizeof("bytes") - 1, 1);
-	zend_declare_typed_property(class_entry, property_bytes_name, &property_bytes_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
-	zend_string_release(property_bytes_name);
 
 	return class_entry;
 }

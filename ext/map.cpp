@@ -47,11 +47,7 @@ bool check_callable(zval* value, char** error) {
 // Calls if_unknown with a key that coerce_key() has accepted.
 [[gnu::cold]] bool call_if_key_unknown(zval* if_unknown, zval* key, zval* result) {
   zval argument;
-  ZVAL_COPY(&argument, key);
-  if (Z_TYPE_P(key) == IS_OBJECT) {
-    zval_ptr_dtor(&argument);
-    ZVAL_STR_COPY(&argument, KeyObject::of(Z_OBJ_P(key))->bytes());
-  }
+  ZVAL_COPY(&argument, key);  // which the callable may change
   const bool has_returned = call_if_unknown(if_unknown, &argument, result);
   zval_ptr_dtor(&argument);
   return has_returned;
@@ -84,8 +80,7 @@ void put_value(HashTable* values, zval* key, MapAnswer answer) {
   if (Z_TYPE_P(key) == IS_LONG) {
     zend_hash_index_update(values, static_cast<zend_ulong>(Z_LVAL_P(key)), &value);
   } else {
-    zend_string* name = Z_TYPE_P(key) == IS_STRING ? Z_STR_P(key) : KeyObject::of(Z_OBJ_P(key))->bytes();
-    zend_symtable_update(values, name, &value);
+    zend_symtable_update(values, Z_STR_P(key), &value);
   }
 }
 
@@ -272,10 +267,8 @@ KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
 
   keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  const keysieve::GivenKeys given(iterable, 1);
-  if (UNEXPECTED(given.get() == nullptr)) return;
-  const keysieve::CoercedKeys keys(given.get(), 1);
-  if (UNEXPECTED(keys.get() == nullptr)) return;
+  const keysieve::GivenKeys keys(iterable, 1);
+  if (UNEXPECTED(keys.get() == nullptr || !keysieve::check_keys(keys.get(), 1))) return;
   keysieve::AnswersOf<keysieve::MapAnswer> answers(keys.get());
   if (UNEXPECTED(!answers)) return;
   const std::size_t found = asked->set->find_many(keys.get(), asked->terms, answers.get());

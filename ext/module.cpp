@@ -40,7 +40,6 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::best_instruction_set();
   keysieve::register_settings(type, module_number);
   keysieve::keep_availability_class(register_class_KeySieve_Availability());
-  keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
   keysieve::prepare_map_class(register_class_KeySieve_Map());
   keysieve::prepare_info_class(register_class_KeySieve_Info());

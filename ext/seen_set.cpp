@@ -64,10 +64,8 @@ ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
 
   AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  const keysieve::GivenKeys given(iterable, 1);
-  if (UNEXPECTED(given.get() == nullptr)) return;
-  const keysieve::CoercedKeys keys(given.get(), 1);
-  if (UNEXPECTED(keys.get() == nullptr)) return;
+  const keysieve::GivenKeys keys(iterable, 1);
+  if (UNEXPECTED(keys.get() == nullptr || !keysieve::check_keys(keys.get(), 1))) return;
   // All memory is there before the first key is added: if memory_limit ends the script, all keys stay new.
   keysieve::Answers answers(keys.get());
   if (UNEXPECTED(!answers || !keysieve::return_bools(return_value, keys.get(), answers.all_false()))) return;

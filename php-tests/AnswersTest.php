@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Availability;
-use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
@@ -52,7 +51,6 @@ final class AnswersTest extends TestCase
             self::assertSame(Availability::Ready, $set->availability());
             foreach ($keys as $key) {
                 self::assertTrue($set->mayContain($key), 'single: ' . substr((string) $key, 0, 40));
-                self::assertTrue($set->mayContain(new Key((string) $key)), 'Key: ' . substr((string) $key, 0, 40));
             }
             self::assertSame(array_fill(0, count($keys), true), $set->mayContainMany($keys));
             self::assertSame($keys, $set->candidates($keys));
@@ -95,15 +93,11 @@ final class AnswersTest extends TestCase
             ['z' => 'foreign', 7 => '猫', 'a' => 'foreign too', 3 => 42, '' => 'apple'],
             ['z' => false, 7 => true, 'a' => false, 3 => true, '' => true],
         ];
-        yield 'Key objects' => [
-            ['k' => new Key('apple'), 's' => 'foreign', 'i' => 42, 'f' => new Key('foreign')],
-            ['k' => true, 's' => false, 'i' => true, 'f' => false],
-        ];
     }
 
     /**
-     * @param array<string|int|Key> $keys
-     * @param bool[]                $answers
+     * @param array<string|int> $keys
+     * @param bool[]            $answers
      */
     #[DataProvider('arrays')]
     public function testABatchKeepsArrayKeysAndOrder(array $keys, array $answers): void
@@ -145,28 +139,10 @@ final class AnswersTest extends TestCase
         }
     }
 
-    public function testOneKeyObjectServesSetsOfDifferentSeeds(): void
-    {
-        $present = new Key('猫');
-        $clone = clone $present;
-        $foreign = array_map(static fn (string $bytes): Key => new Key($bytes), self::keys(100, 'foreign'));
-        for ($round = 0; $round < 3; ++$round) {
-            foreach (self::kinds() as [$kind]) {
-                $set = new Set("lines-$kind");
-                self::assertTrue($set->mayContain($present), $kind);
-                self::assertTrue($set->mayContain($clone), $kind);
-                foreach ($foreign as $key) {
-                    self::assertSame($set->mayContain($key->bytes), $set->mayContain($key), "$kind: $key->bytes");
-                }
-            }
-        }
-        self::assertSame('猫', $present->bytes);
-    }
-
     public function testTheFunctionAnswersLikeTheMethod(): void
     {
         $set = new Set('lines-bloom');
-        foreach ([...self::keys(500, 'foreign'), 'apple', 42, new Key('猫')] as $key) {
+        foreach ([...self::keys(500, 'foreign'), 'apple', 42, '猫'] as $key) {
             self::assertSame($set->mayContain($key), may_contain('lines-bloom', $key));
         }
     }
@@ -178,7 +154,7 @@ final class AnswersTest extends TestCase
         $names = ['p' => 'phones', 'f' => 'fruits'];
         self::assertSame(['phones', 'fruits'], candidate_sets($names, 'apple'));
         self::assertSame(['fruits'], candidate_sets($names, 'pear'));
-        self::assertSame(['phones'], candidate_sets($names, new Key('pixel')));
+        self::assertSame(['phones'], candidate_sets($names, 'pixel'));
         self::assertSame([], candidate_sets($names, 1));
         self::assertSame([], candidate_sets([], 'apple'));
         self::assertSame(['lines-bloom'], candidate_sets(['fruits', 'lines-bloom', 'phones'], 42), 'other seeds');
@@ -193,7 +169,7 @@ final class AnswersTest extends TestCase
             $names[] = "seed-$number";
         }
         self::assertSame($names, candidate_sets($names, 'shared'));
-        self::assertSame([...$names, ...$names], candidate_sets([...$names, ...$names], new Key('shared')));
+        self::assertSame([...$names, ...$names], candidate_sets([...$names, ...$names], 'shared'));
         self::assertSame(['seed-11'], candidate_sets($names, 'own 11'));
     }
 
@@ -203,8 +179,8 @@ final class AnswersTest extends TestCase
         $name = "added-$kind";
         SharedMemory::putWithLayer($name, ['apple'], ['--kind', $kind]);
         $set = new Set($name);
-        $keys = ['old' => 'apple', 'new' => 'pear', 'number' => 42, 'object' => new Key('猫'), 'absent' => 'quince'];
-        $answers = ['old' => true, 'new' => false, 'number' => false, 'object' => false, 'absent' => false];
+        $keys = ['old' => 'apple', 'new' => 'pear', 'number' => 42, 'kanji' => '猫', 'absent' => 'quince'];
+        $answers = ['old' => true, 'new' => false, 'number' => false, 'kanji' => false, 'absent' => false];
         self::assertSame($answers, $set->mayContainMany($keys));
 
         SharedMemory::addLive($name, 'pear', '42', '猫');
@@ -214,7 +190,7 @@ final class AnswersTest extends TestCase
             self::assertSame($maybe, may_contain($name, $key), $index);
             self::assertSame($maybe ? [$name] : [], candidate_sets([$name], $key), $index);
         }
-        $answers = ['old' => true, 'new' => true, 'number' => true, 'object' => true, 'absent' => false];
+        $answers = ['old' => true, 'new' => true, 'number' => true, 'kanji' => true, 'absent' => false];
         self::assertSame($answers, $set->mayContainMany($keys));
         self::assertSame(array_diff_key($keys, ['absent' => 1]), $set->candidates($keys));
     }

@@ -94,32 +94,6 @@ final class CoroutinesTest extends TestCase
         self::assertSame('[[true],[true,false]]', $script->output, $script->errors);
     }
 
-    /** The next snapshot was built before the key was added: its log is read again, while others ask. */
-    public function testNoAddedKeyIsAbsentWhileAnotherSnapshotTakesOver(): void
-    {
-        $folder = new Folder('store');
-        $store = "dir:$folder/store";
-        Program::keysieve('push', SharedMemory::build('fruits', ['apple']), $store);
-        $next = "$folder/next.ks";
-        Program::keysieve('add', 'fruits', 'pear', $store);
-        file_put_contents("$folder/keys", "apple\npear\n");
-        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', '--like', $store, "$folder/keys", '-o', $next);
-        Program::keysieve('add', 'fruits', 'plum', $store);
-        $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
-        $script = self::switching(<<<PHP
-            \$set = new Set('fruits');
-            \$ask = function () use (\$set): array {
-                KeySieve\\begin_request();
-                return [...\$set->mayContainMany(['apple', 'pear', 'plum']), \$set->info()->generation];
-            };
-            echo json_encode(\$ask());
-            exec('$keysieve push $next $store');
-            \$all = Switching::run(array_fill(0, 30, \$ask));
-            echo json_encode([array_unique(array_merge(...array_map(fn (array \$one): array => array_slice(\$one, 0, 3), \$all))), \$ask()]);
-            PHP, ['KEYSIEVE_SOURCE' => $store]);
-        self::assertSame('[true,true,true,1][[true],[true,true,true,2]]', $script->output, $script->errors);
-    }
-
     public function testAWarningOfAnotherIsNoReasonToAnswerMaybe(): void
     {
         SharedMemory::putWithLayer('warned', ['apple']);

@@ -6,7 +6,6 @@ namespace KeySieve\Tests;
 
 use KeySieve\Availability;
 use KeySieve\InvalidNameException;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Forgery;
@@ -59,7 +58,6 @@ final class MapTest extends TestCase
         self::assertSame($values, $map->getMany(array_keys($values), self::notAsked(...)));
         foreach (array_slice($values, 0, 300) as $key => $value) {
             self::assertSame($value, $map->get($key, self::notAsked(...)), $key);
-            self::assertSame($value, $map->get(new Key($key), self::notAsked(...)), $key);
         }
     }
 
@@ -67,7 +65,7 @@ final class MapTest extends TestCase
     {
         $map = new Map('tiers');
         foreach (self::TIERS as $key => $value) {
-            foreach ([$key, (string) $key, new Key($key)] as $form) {
+            foreach ([$key, (string) $key] as $form) {
                 self::assertSame($value, $map->get($form, self::notAsked(...)));
                 self::assertSame([$key => $value], $map->getMany([$form], self::notAsked(...)));
             }
@@ -77,7 +75,7 @@ final class MapTest extends TestCase
     public function testOtherKeysAreAbsent(): void
     {
         $map = new Map('tiers');
-        foreach (['pear', 7, '', new Key('42 ')] as $key) {
+        foreach (['pear', 7, '', '42 '] as $key) {
             self::assertNull($map->get($key, self::notAsked(...)));
         }
         self::assertSame([], $map->getMany(self::keys(1_000, 'foreign'), self::notAsked(...)));
@@ -113,8 +111,8 @@ final class MapTest extends TestCase
         $expected = ['猫' => 0, 42 => 7, 'apple' => 3];
         foreach ([
             ['猫', 'foreign', '42', 'apple'],
-            ['x' => '猫', 7 => 42, 'y' => new Key('apple'), 'z' => 'foreign'],
-            ['猫', 42, 'apple', '42', new Key('apple'), '猫'],
+            ['x' => '猫', 7 => 42, 'y' => 'apple', 'z' => 'foreign'],
+            ['猫', 42, 'apple', '42', 'apple', '猫'],
             (static fn () => yield from ['猫', 'foreign', 42, 'apple'])(),
         ] as $keys) {
             $values = $map->getMany($keys, self::notAsked(...));
@@ -145,7 +143,7 @@ final class MapTest extends TestCase
         self::assertSame(['articles', 'encyclopedia', 'shop'], $sets('apple'));
         self::assertSame(['encyclopedia'], $sets('猫'));
         self::assertSame(['encyclopedia'], $sets(42));
-        self::assertSame(['articles', 'shop'], $sets(new Key('both')));
+        self::assertSame(['articles', 'shop'], $sets('both'));
         self::assertSame(['shop'], $sets('phone'));
         self::assertSame([], $sets('foreign'));
         self::assertSame(['articles', 'encyclopedia', 'shop'], $map->info()->members);
@@ -231,16 +229,16 @@ final class MapTest extends TestCase
             $asked[] = $key;
             return 9;
         };
-        foreach (['plum', 43, '43', new Key('plum'), 'pear'] as $key) {
+        foreach (['plum', 43, '43', 'pear'] as $key) {
             self::assertSame(9, $map->get($key, $note));
         }
-        self::assertSame(['plum', 43, '43', 'plum', 'pear'], $asked);
+        self::assertSame(['plum', 43, '43', 'pear'], $asked);
         self::assertSame(3, $map->get('apple', self::notAsked(...)));
         self::assertNull($map->get('plum', static fn () => null));
 
         $lists = [];
         $values = $map->getMany(
-            ['plum', 'apple', 'foreign', new Key('43'), 42, 'pear', '43', 'plum'],
+            ['plum', 'apple', 'foreign', 43, 42, 'pear', '43', 'plum'],
             static function (array $keys) use (&$lists): array {
                 $lists[] = $keys;
                 return ['apple' => 99, 43 => 10, 'plum' => 11, 'pear' => null, 'foreign' => 12];
@@ -285,7 +283,7 @@ final class MapTest extends TestCase
         self::assertSame($availability, $map->availability());
         self::assertSame(5, $map->get('apple', static fn (string $key): int => strlen($key)));
         self::assertNull($map->get('apple', static fn () => null));
-        $keys = ['apple', 42, new Key('pear'), '猫', 'apple'];
+        $keys = ['apple', 42, 'pear', '猫', 'apple'];
         $count = static fn (array $keys): array => array_flip($keys);
         self::assertSame(['apple' => 0, 42 => 1, 'pear' => 2, '猫' => 3], $map->getMany($keys, $count));
         self::assertSame([], $map->getMany([], self::notAsked(...)));
@@ -436,10 +434,10 @@ final class MapTest extends TestCase
             [$given, $type] = [self::given($none), get_debug_type($none)];
             foreach (['get', 'setsOf'] as $method) {
                 $ask = static fn () => $map->$method($none, self::notAsked(...));
-                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type KeySieve\\Key|string|int, $given", $ask);
+                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type string|int, $given", $ask);
             }
             $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
-            self::assertThrows(\TypeError::class, "must be an array of KeySieve\\Key|string|int, $type given at index \"x\"", $ask);
+            self::assertThrows(\TypeError::class, "must be an array of string|int, $type given at index \"x\"", $ask);
         }
     }
 

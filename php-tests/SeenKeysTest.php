@@ -6,7 +6,6 @@ namespace KeySieve\Tests;
 
 use KeySieve\Availability;
 use KeySieve\InvalidNameException;
-use KeySieve\Key;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
 use KeySieve\Testing\RememberedKeys;
@@ -57,9 +56,7 @@ final class SeenKeysTest extends TestCase
             'an int' => [-42, '-42'],
             'a string of digits' => ['43', 43],
             'the smallest int' => [PHP_INT_MIN, (string) PHP_INT_MIN],
-            'a Key' => [new Key('apple'), 'apple'],
-            'a Key of an int' => [new Key(44), 44],
-            'an empty string' => ['', new Key('')],
+            'an empty string' => ['', ''],
             'any bytes' => ["\0\xff", "\0\xff"],
             'a long string' => [str_repeat('long', 10_000), str_repeat('long', 10_000)],
         ] as $form => [$one, $other]) {
@@ -77,7 +74,7 @@ final class SeenKeysTest extends TestCase
         $set = $this->make($class);
         self::assertSame([], $set->addManyIfNew([]));
         self::assertSame([true, true], $set->addManyIfNew(['apple', 'pear']));
-        $keys = ['z' => 'plum', 7 => 'apple', 'a' => new Key('fig'), -3 => 8];
+        $keys = ['z' => 'plum', 7 => 'apple', 'a' => 'fig', -3 => 8];
         self::assertSame(['z' => true, 7 => false, 'a' => true, -3 => true], $set->addManyIfNew($keys));
         self::assertSame(array_fill_keys(['z', 7, 'a', -3], false), $set->addManyIfNew($keys));
         $withHoles = ['one', 'two', 'three', 'four'];
@@ -91,7 +88,7 @@ final class SeenKeysTest extends TestCase
     public function testAKeyThatOccursTwiceInABatchIsNewOnce(string $class): void
     {
         $set = $this->make($class);
-        self::assertSame([true, true, false, false, true], $set->addManyIfNew(['apple', 'pear', 'apple', new Key('pear'), 9]));
+        self::assertSame([true, true, false, false, true], $set->addManyIfNew(['apple', 'pear', 'apple', 'pear', 9]));
         $keys = self::keys(3_000);
         self::assertSame([...array_fill(0, 3_000, true), ...array_fill(0, 3_000, false)], $set->addManyIfNew([...$keys, ...$keys]));
     }
@@ -100,7 +97,7 @@ final class SeenKeysTest extends TestCase
     public function testABatchWithAnElementThatIsNoKeyAddsNothing(string $class): void
     {
         $set = $this->make($class);
-        $message = $class . '::addManyIfNew(): Argument #1 ($keys) must be an array of KeySieve\Key|string|int, float given at index 200';
+        $message = $class . '::addManyIfNew(): Argument #1 ($keys) must be an array of string|int, float given at index 200';
         self::assertThrows(\TypeError::class, $message, static fn () => $set->addManyIfNew([...self::keys(200), 1.5]));
         self::assertSame(array_fill(0, 200, true), $set->addManyIfNew(self::keys(200)));
     }
@@ -126,7 +123,7 @@ final class SeenKeysTest extends TestCase
         $script = PhpScript::run(<<<'PHP'
             $set = new KeySieve\SeenSet('nowhere');
             echo json_encode([$set->availability(), $set->info(), $set->addManyIfNew([])]);
-            foreach ([fn () => $set->addIfNew('a'), fn () => $set->addManyIfNew([7]), fn () => $set->mayContain(new Key('a'))] as $call) {
+            foreach ([fn () => $set->addIfNew('a'), fn () => $set->addManyIfNew([7]), fn () => $set->mayContain('a')] as $call) {
                 try {
                     $call();
                 } catch (UnavailableException $exception) {
@@ -153,7 +150,7 @@ final class SeenKeysTest extends TestCase
     public function testWhatCannotBeAKeyIsRefusedBeforeTheSetIsAsked(): void
     {
         $set = new SeenSet('nowhere');
-        $types = 'must be of type KeySieve\Key|string|int, ';
+        $types = 'must be of type string|int, ';
         self::assertThrows(\TypeError::class, "KeySieve\\SeenSet::addIfNew(): Argument #1 (\$key) {$types}array given", static fn () => $set->addIfNew([]));
         self::assertThrows(\TypeError::class, "{$types}float given", static fn () => $set->addIfNew(1.5));
         self::assertThrows(\TypeError::class, "{$types}null given", static fn () => $set->mayContain(null));

@@ -6,7 +6,6 @@ namespace KeySieve\Tests;
 
 use KeySieve\Availability;
 use KeySieve\InvalidNameException;
-use KeySieve\Key;
 use KeySieve\SeenSet;
 use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\CoerciveCalls;
@@ -32,47 +31,22 @@ final class SeenSetTest extends TestCase
         self::assertFalse(new SeenSet('once') == new SeenSet('once'));
     }
 
-    public function testAKeyObjectIsHashedForTheSeedOfEachSet(): void
+    public function testAPublishedSetMayHaveTheSameName(): void
     {
-        $windows = SeenWindows::open('seeded');
-        SharedMemory::put('seeded', ['apple']);
-        $key = new Key('apple');
-        self::assertTrue(\KeySieve\may_contain('seeded', $key), 'a published set may have the same name');
-        self::assertTrue((new SeenSet('seeded'))->addIfNew($key));
-        self::assertTrue(\KeySieve\may_contain('seeded', $key));
-        self::assertFalse((new SeenSet('seeded'))->addIfNew('apple'));
+        $windows = SeenWindows::open('shared');
+        SharedMemory::put('shared', ['apple']);
+        self::assertTrue(\KeySieve\may_contain('shared', 'apple'));
+        self::assertTrue((new SeenSet('shared'))->addIfNew('apple'));
+        self::assertFalse((new SeenSet('shared'))->addIfNew('apple'));
     }
 
-    public function testConvertsAsPhpDoesForStringOrInt(): void
+    public function testConvertsASingleKeyAsPhpDoesForStringOrIntAndNoElement(): void
     {
         $windows = SeenWindows::open('converted');
         self::assertTrue(CoerciveCalls::addIfNew('converted', 1.0));
         self::assertFalse(CoerciveCalls::addIfNew('converted', true));
-        self::assertSame(
-            ['a' => false, 'b' => true, 'c' => true, 'd' => false],
-            CoerciveCalls::addManyIfNew('converted', ['a' => '1', 'b' => 1.5, 'c' => new \SplFileInfo('apple'), 'd' => 'apple']),
-        );
-    }
-
-    /** An element's __toString() may add to the same set, and attach what its loader has appended. */
-    public function testUserCodeWithinABatchMayAddToTheSameSet(): void
-    {
-        $windows = SeenWindows::open('nested');
-        $set = new SeenSet('nested');
-        $set->availability();
-        $windows->append();
-        $element = new class ($set) {
-            public function __construct(private readonly SeenSet $set)
-            {
-            }
-
-            public function __toString(): string
-            {
-                return $this->set->addIfNew('apple') ? 'first' : 'again';
-            }
-        };
-        self::assertSame([false, true], CoerciveCalls::addManyIfNew('nested', ['apple', $element]));
-        self::assertFalse($set->addIfNew('first'));
+        self::assertThrows(\TypeError::class, 'float given at index "b"', static fn () => CoerciveCalls::addManyIfNew('converted', ['a' => '2', 'b' => 2.5]));
+        self::assertSame([true, false], CoerciveCalls::addManyIfNew('converted', ['2', '1']));
     }
 
     public function testFollowsWindowsWithoutANewObject(): void

@@ -24,7 +24,7 @@ final class SeenSetUnavailableTest extends TestCase
         $calls = [
             fn () => $set->addIfNew('apple'),
             fn () => $set->addIfNew('apple'),
-            fn () => $set->addManyIfNew(['x' => 'apple', 7 => 'apple', 'y' => new Key('pear')]),
+            fn () => $set->addManyIfNew(['x' => 'apple', 7 => 'apple', 'y' => 'pear']),
             fn () => $set->addManyIfNew(range(1, 100)) === array_fill(0, 100, $set->addIfNew('apple')),
             fn () => $set->mayContain('apple'),
             fn () => $set->info(),

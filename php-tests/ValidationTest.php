@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Key;
 use KeySieve\Membership;
 use KeySieve\Set;
 use KeySieve\Testing\ListedKeys;
@@ -85,7 +84,7 @@ final class ValidationTest extends TestCase
             {
             }
 
-            public function mayContain(string|int|Key $key): bool
+            public function mayContain(string|int $key): bool
             {
                 return $this->set->mayContain($key);
             }

@@ -47,7 +47,7 @@ final class CountedSet implements Membership
         $this->flush();
     }
 
-    public function mayContain(string|int|Key $key): bool
+    public function mayContain(string|int $key): bool
     {
         return $this->set->mayContain($key);
     }
@@ -66,13 +66,13 @@ final class CountedSet implements Membership
      * Returns null for an absent key, without asking the store. For any other key returns the result of $find: null when the
      * store does not have it. When $find throws, nothing is confirmed.
      *
-     * @template TKey of string|int|Key
+     * @template TKey of string|int
      * @template T
      * @param TKey $key
      * @param callable(TKey): ?T $find
      * @return ?T
      */
-    public function lookup(string|int|Key $key, callable $find): mixed
+    public function lookup(string|int $key, callable $find): mixed
     {
         if (!$this->set->mayContain($key)) {
             return null;
@@ -85,17 +85,17 @@ final class CountedSet implements Membership
     /**
      * Reports that the store was asked about keys that came back as maybe, and which of them it found.
      *
-     * @param array<string|int|Key> $asked a key as often as it came back as maybe: all of candidates()
-     * @param array<string|int|Key> $found written as they were asked for; a key with several rows once or more
+     * @param array<string|int> $asked a key as often as it came back as maybe: all of candidates()
+     * @param array<string|int> $found written as they were asked for; a key with several rows once or more
      */
     public function confirm(array $asked, array $found): void
     {
         if ($this->set->availability() !== Availability::Ready) {
             return;
         }
-        $isFound = array_fill_keys(self::bytes($found), true);
+        $isFound = array_fill_keys($found, true);
         $hits = 0;
-        foreach (self::bytes($asked) as $key) {
+        foreach ($asked as $key) {
             $hits += isset($isFound[$key]) ? 1 : 0;
         }
         $this->count('found', $hits);
@@ -117,16 +117,6 @@ final class CountedSet implements Membership
         if ($count > 0) {
             ($this->add)($this->name, $counter, $count);
         }
-    }
-
-    /**
-     * @param array<string|int|Key> $keys
-     * @return array<string|int>
-     */
-    private static function bytes(array $keys): array
-    {
-        $bytes = static fn (string|int|Key $key): string|int => $key instanceof Key ? $key->bytes : $key;
-        return array_map($bytes, $keys);
     }
 
     /** @return array{maybe: int, absent: int, unavailable: int} */

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace App;
 
-use KeySieve\Key;
 use KeySieve\Membership;
 
 /**
@@ -26,8 +25,7 @@ final class TagLinks
      */
     public function of(array $tags): array
     {
-        // Hashed once for all sets that were built for one store.
-        $keys = array_map(static fn (string $tag): Key => new Key(TagKey::of($tag)), $tags);
+        $keys = array_map(TagKey::of(...), $tags);
         $articles = $this->among(
             'SELECT tag, title FROM articles WHERE tag IN (?)',
             $this->articles->candidates($keys),
@@ -36,15 +34,15 @@ final class TagLinks
             'SELECT tag, count(*) FROM offers WHERE tag IN (?) GROUP BY tag',
             $this->offers->candidates($keys),
         );
-        return array_map(static fn (string $tag, Key $key): array => [
+        return array_map(static fn (string $tag, string $key): array => [
             'tag' => $tag,
-            'article' => $articles[$key->bytes] ?? null,
-            'offers' => $offers[$key->bytes] ?? 0,
+            'article' => $articles[$key] ?? null,
+            'offers' => $offers[$key] ?? 0,
         ], $tags, $keys);
     }
 
     /**
-     * @param Key[] $candidates
+     * @param string[] $candidates
      * @return array<string|int, mixed> the second column by the first
      */
     private function among(string $sql, array $candidates): array
@@ -52,7 +50,6 @@ final class TagLinks
         if ($candidates === []) {
             return [];
         }
-        $bytes = array_map(static fn (Key $key): string => $key->bytes, $candidates);
-        return array_column(array_map(static fn (array $row): array => array_values($row), $this->db->rowsAmong($sql, $bytes)), 1, 0);
+        return array_column(array_map(static fn (array $row): array => array_values($row), $this->db->rowsAmong($sql, $candidates)), 1, 0);
     }
 }

@@ -48,6 +48,20 @@ final class AddsTest extends TestCase
         self::assertSame('true2504last', $output);
     }
 
+    /** As `keysieve add` does, so that a loader notices what a server has lost. */
+    public function testEachEntrySaysWhenItsLogWasBegunAndTheCount(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $adds = new RedisAdds(static fn () => $redis);
+            $adds->add('tags', 'a', 'b');
+            $redis->xAdd('keysieve:tags:adds', '*', ['key' => 'of another client']);
+            $adds->add('tags', 'c');
+            $counted = array_filter($redis->xRange('keysieve:tags:adds', '-', '+'), static fn (array $entry): bool => isset($entry['count']));
+            echo implode(array_column($counted, 'count')), count(array_unique(array_column($counted, 'log')));
+            PHP);
+        self::assertSame('1231', $output);
+    }
+
     public function testAKeyLongerThan1MiBRejectsTheWholeCall(): void
     {
         $output = $this->code(<<<'PHP'

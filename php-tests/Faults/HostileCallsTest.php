@@ -51,7 +51,7 @@ final class HostileCallsTest extends TestCase
                 return ($this->text)();
             }
         };
-        $rule = 'must be an array of KeySieve\Key|string|int, ';
+        $rule = 'must be an array of string|int, ';
         $calls = [
             'a wrong type at the end of many' => [
                 static fn () => $error(static fn () => $set->mayContainMany([...array_map(strval(...), range(1, $many)), []])),
@@ -93,16 +93,12 @@ final class HostileCallsTest extends TestCase
                 static fn () => $set->candidates([...array_fill(0, $many, 'certainly absent'), 'last' => 'apple']),
                 ['last' => 'apple'],
             ],
-            'many Key objects' => [
-                static fn () => array_unique($set->mayContainMany(array_map(static fn () => new Key('apple'), range(1, $many)))),
-                [true],
-            ],
             'references' => [
                 static function () use ($set) {
                     $key = 'apple';
                     $other = &$key;
-                    $object = new Key('apple');
-                    $keys = [&$key, &$other, 'x' => 'certainly absent', &$object];
+                    $another = 'apple';
+                    $keys = [&$key, &$other, 'x' => 'certainly absent', &$another];
                     $candidates = $set->candidates($keys);
                     $candidates[0] = 'changed';
                     return [$set->mayContainMany($keys), count($candidates), $key];
@@ -112,7 +108,7 @@ final class HostileCallsTest extends TestCase
             'a long string' => [
                 static function () use ($set, $many) {
                     $long = str_repeat('long', 25 * $many);
-                    return [$set->mayContain($long), $set->mayContainMany([$long, 'apple']), $set->candidates([new Key($long)]),
+                    return [$set->mayContain($long), $set->mayContainMany([$long, 'apple']), $set->candidates([$long]),
                         KeySieve\may_contain('hostile', $long), KeySieve\candidate_sets(['hostile'], $long)];
                 },
                 [false, [false, true], [], false, []],
@@ -123,20 +119,12 @@ final class HostileCallsTest extends TestCase
             ],
             'a Stringable' => [static fn () => $set->mayContain($stringable(static fn () => 'apple')), true],
             'a Stringable in a batch' => [
-                static fn () => $set->mayContainMany(['certainly absent', $stringable(static fn () => 'apple')]),
-                [false, true],
+                static fn () => $error(static fn () => $set->mayContainMany(['certainly absent', $stringable(static fn () => 'apple')])),
+                "TypeError: {$rule}Stringable@anonymous given at index 1",
             ],
             'a Stringable that throws' => [
                 static fn () => $error(static fn () => $set->mayContain($stringable(static fn () => throw new DomainException('no')))),
                 'DomainException: no',
-            ],
-            'a Stringable in a batch that throws' => [
-                static fn () => $error(static fn () => $set->candidates(['apple', $stringable(static fn () => throw new DomainException('no'))])),
-                'DomainException: no',
-            ],
-            'a batch in a Stringable in a batch' => [
-                static fn () => $set->candidates([1 => $stringable(static fn () => $set->candidates([$stringable(static fn () => 'apple')]) ? 'pear' : 'apple')]),
-                [],
             ],
             'a lookup in a Stringable in a lookup' => [
                 static fn () => $set->mayContain($stringable(static fn () => $set->mayContain($stringable(static fn () => 'apple')) ? 'pear' : '')),
@@ -180,8 +168,8 @@ final class HostileCallsTest extends TestCase
             ],
             'unknown keys in references, and references for them' => [
                 static function () use ($unknown) {
-                    [$key, $object, $value] = ['new' . strrev('1'), new Key('ne' . 'w2'), 7];
-                    $keys = [&$key, &$object, 'x' => &$key, 'new3'];
+                    [$key, $another, $value] = ['new' . strrev('1'), 'ne' . strrev('2w'), 7];
+                    $keys = [&$key, &$another, 'x' => &$key, 'new3'];
                     $values = $unknown->getMany($keys, static function (array $list) use (&$value, &$keys): array {
                         $keys = [];
                         return [$list[0] => &$value, 'new2' => &$value, 'other' => 'text'];
@@ -210,12 +198,12 @@ final class HostileCallsTest extends TestCase
             'what is not callable' => [
                 static fn () => [
                     $error(static fn () => $map->get('apple', 'no_such_' . strrev('x'))),
-                    $error(static fn () => $map->getMany(['apple'], [new Key('apple'), 'none'])),
+                    $error(static fn () => $map->getMany(['apple'], [new ArrayObject(), 'none'])),
                     $error(static fn () => $map->setsOf('apple', null)),
                 ],
                 [
                     'TypeError: must be a valid callback, function "no_such_x" not found or invalid function name',
-                    'TypeError: must be a valid callback, class KeySieve\Key does not have a method "none"',
+                    'TypeError: must be a valid callback, class ArrayObject does not have a method "none"',
                     'TypeError: must be a valid callback, no array or string given',
                 ],
             ],
@@ -233,7 +221,7 @@ final class HostileCallsTest extends TestCase
                 static function () use ($unknown, $error) {
                     $throw = static fn () => throw new DomainException('no');
                     return [
-                        $error(static fn () => $unknown->get(new Key('new' . strrev('1')), $throw)),
+                        $error(static fn () => $unknown->get('new' . strrev('1'), $throw)),
                         $error(static fn () => $unknown->getMany(['new' . strrev('1'), 'new'], $throw)),
                         $error(static fn () => $unknown->setsOf('new', $throw)),
                     ];
@@ -376,7 +364,7 @@ final class HostileCallsTest extends TestCase
     {
         yield 'exit in a Stringable' => ['$set->mayContain($stringable(static fn () => exit("out")));', 'out'];
         yield 'exit in an error handler' => ['$with_handler(static fn () => exit("out"), static fn () => $set->mayContain(null));', 'out'];
-        yield 'exit in $ifUnknown' => ['$unknown->getMany(["new" . strrev("1"), new Key("new2")], static fn () => exit("out"));', 'out'];
+        yield 'exit in $ifUnknown' => ['$unknown->getMany(["new" . strrev("1"), "new2"], static fn () => exit("out"));', 'out'];
         yield 'an exception that nobody catches' => [
             'set_exception_handler(static function (Throwable $thrown): void { echo $thrown->getMessage(); });
              $set->mayContainMany([...range(1, 500), $stringable(static fn () => "apple"), throw new DomainException("out")]);',

@@ -25,13 +25,13 @@ final class SettingsTest extends SourceTestCase
     {
         $script = $this->ask('redis://cache', '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString('a store with redis: is not a source of sets: "keysieve pull SET URL', $script->errors);
+        self::assertStringContainsString('a store with redis: is not a source of sets: let keysieved publish it', $script->errors);
     }
 
     public function testAWrongSourceIsRefusedAsItIsWritten(): void
     {
         $script = PhpScript::run(<<<'PHP'
-            foreach (['redis://:secret@cache', 'dir:', '/run/keysieve', 'files:/srv?prefix=x', 'files:http://cache/x', "files:/a\0b"] as $source) {
+            foreach (['redis://:secret@cache', 'dir:/srv/keysieve', '/run/keysieve', 'files:', 'files:/srv?prefix=x', 'files:http://cache/x', "files:/a\0b"] as $source) {
                 try {
                     KeySieve\Reader\Settings::use($source);
                 } catch (InvalidArgumentException $exception) {
@@ -39,9 +39,10 @@ final class SettingsTest extends SourceTestCase
                 }
             }
             PHP);
-        self::assertSame(6, substr_count($script->output, 'is not a source of sets'), $script->output);
-        $told = 'a store with redis: is not a source of sets: "keysieve pull SET URL -o SET.ks" fetches from it, then use files:/path; or a dir: store';
-        self::assertStringStartsWith("$told\n\"dir:\" is not a source of sets: directory:/path, dir:/path or files:/path\n", $script->output);
+        self::assertSame(7, substr_count($script->output, 'is not a source of sets'), $script->output);
+        $told = 'is not a source of sets: let keysieved publish it, then use directory:/path; or fetch with "keysieve pull SET URL -o SET.ks", then use files:/path';
+        $path = '"/run/keysieve" is not a source of sets: directory:/path or files:/path';
+        self::assertStringStartsWith("a store with redis: $told\na store with dir: $told\n$path\n", $script->output);
         self::assertStringNotContainsString('secret', $script->output);
     }
 

@@ -4,7 +4,6 @@
 
 namespace KeySieve\Tests\Support;
 
-use KeySieve\Key;
 use KeySieve\SeenSet;
 use KeySieve\Set;
 
@@ -14,11 +13,6 @@ final class CoerciveCalls
     public static function mayContain(string $set, mixed $key): bool
     {
         return (new Set($set))->mayContain($key);
-    }
-
-    public static function key(mixed $bytes): Key
-    {
-        return new Key($bytes);
     }
 
     public static function function(string $set, mixed $key): bool

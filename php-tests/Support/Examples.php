@@ -122,7 +122,7 @@ final class Examples
      *
      * @param array<string, string> $settings
      */
-    public function pool(array $settings = [], string $page = self::PAGE_BY_NAME, ?Clock $clock = null): FpmPool
+    public function pool(array $settings = [], string $page = self::PAGE_BY_NAME): FpmPool
     {
         $script = "usleep(2_000); // so that both workers get requests\n" . $this->folder() . $page;
         $directives = [];
@@ -130,7 +130,7 @@ final class Examples
             $directives["env[$name]"] = $this->environment[$name];
         }
         $settings += ['extension' => self::modules()];
-        return new FpmPool($script, ['pages' => $directives], null, $settings, clock: $clock);
+        return new FpmPool($script, ['pages' => $directives], null, $settings);
     }
 
     /** Runs commands in the folder of the examples. */

@@ -18,7 +18,7 @@ final class PhpScript
         // PHP that preloads as another user forks, which removes libfaketime's semaphore: no later child could open it.
         $ownClock = isset($environment['LD_PRELOAD']) ? "putenv('LD_PRELOAD');\n" : '';
         try {
-            file_put_contents($file, "<?php\nuse KeySieve\\{Availability, Key, Set, UnavailableException};\n" . $ownClock . $code);
+            file_put_contents($file, "<?php\nuse KeySieve\\{Availability, Set, UnavailableException};\n" . $ownClock . $code);
             chmod($file, 0644); // the wrapper may make it another user's
             return Program::run([...$wrapper, ...self::interpreter($settings), $file], $environment);
         } finally {

@@ -49,11 +49,6 @@ final class RedisServer
         $this->process->signal(SIGSTOP);
     }
 
-    public function thaw(): void
-    {
-        $this->process->signal(SIGCONT);
-    }
-
     public function command(string ...$words): string
     {
         return trim(Program::output(['redis-cli', '-s', $this->socket, ...$words]));

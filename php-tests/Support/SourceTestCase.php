@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** The package in PHP, which asks for the set "fruits" in a file or a dir: store. */
+/** The package in PHP, which asks for the set "fruits" in a file. */
 abstract class SourceTestCase extends TestCase
 {
     protected Folder $folder;
@@ -17,7 +17,7 @@ abstract class SourceTestCase extends TestCase
     }
 
     /** Runs code with $set, which asks the source, $say(), which writes JSON, and $later(), which moves the clock. */
-    protected function ask(string $source, string $code, array $environment = []): Program
+    protected function ask(string $source, string $code): Program
     {
         $prelude = <<<'PHP'
             $set = new Set('fruits');
@@ -25,7 +25,7 @@ abstract class SourceTestCase extends TestCase
             $later = fn (int $seconds) => fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + $seconds));
 
             PHP;
-        return PhpScript::run($prelude . $code, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => $source, 'NO_FAKE_STAT' => '1'] + $environment + $this->clock->environment());
+        return PhpScript::run($prelude . $code, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => $source, 'NO_FAKE_STAT' => '1'] + $this->clock->environment());
     }
 
     /** @param array<string|int> $keys */
@@ -39,23 +39,6 @@ abstract class SourceTestCase extends TestCase
     protected function buildFile(array $keys, array $options = []): void
     {
         rename($this->build($keys, $options), "$this->folder/fruits.ks");
-    }
-
-    protected function push(string $store, array $keys, array $options = []): void
-    {
-        Program::keysieve('push', $this->build($keys, [...$options, '--like', $store]), $store);
-    }
-
-    /** @return string its position in the log */
-    protected function add(string $key, string $store, array $environment = []): string
-    {
-        $added = Program::succeed([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', 'fruits', $key, $store, '--json', '--allow-unknown-set'], $environment);
-        return json_decode($added->output)->last_position;
-    }
-
-    protected function publicKey(string $name): string
-    {
-        return json_decode(Program::keysieve('keygen', "$this->folder/$name.key", '--json'))->public_key;
     }
 
     /** @param array<string|int> $keys */

@@ -7,8 +7,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
-use KeySieve\Guard\GuardedFinder;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenSet;
@@ -30,7 +28,7 @@ function candidatesAreNotConverted(Membership $set): array
 
 function nullIsNoKey(Set $set): bool
 {
-    return $set->mayContain(null); // expects int|KeySieve\Key|string, null given // NullArgument
+    return $set->mayContain(null); // expects int|string, null given // NullArgument
 }
 
 function floatsAreNoKeys(Set $set): void
@@ -71,24 +69,7 @@ function infoMayBeNull(SeenSet $set): int
     return $set->info()->windows; // Cannot access property $windows on KeySieve\SeenInfo|null // PossiblyNullPropertyFetch
 }
 
-/** @param GuardedFinder<int, array{name: string}> $products */
-function aFinderFindsWhatItLoads(GuardedFinder $products): string
+function aSetIsNamedByAString(Map $set): bool
 {
-    return $products->find(42); // should return string but returns array<string, string>|null // InvalidReturnStatement
-}
-
-/** @param GuardedFinder<int, array{name: string}> $products */
-function aFinderIsAskedForItsKeys(GuardedFinder $products): void
-{
-    $products->find('42'); // expects int, string given // InvalidArgument
-}
-
-function aKeyIsHashedFromBytes(): Key
-{
-    return new Key(1.5); // expects int|string, float given // Argument: Argument 1 of KeySieve\Key::__construct
-}
-
-function aSetIsNamedByAString(Key $set): bool
-{
-    return may_contain($set, 42); // expects string, KeySieve\Key given // InvalidArgument
+    return may_contain($set, 42); // expects string, KeySieve\Map given // InvalidArgument
 }

@@ -7,14 +7,11 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Types;
 
 use KeySieve\Availability;
-use KeySieve\Guard\GuardedFinder;
 use KeySieve\Info;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\Set;
-use KeySieve\Testing\ListedKeys;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -32,8 +29,8 @@ function candidatesKeepTheirTypes(Membership $set, array $ids): array
 }
 
 /**
- * @param iterable<int, Key> $keys
- * @return array<int, Key>
+ * @param iterable<int, string> $keys
+ * @return array<int, string>
  */
 function candidatesOfAnIterator(Set $set, iterable $keys): array
 {
@@ -69,7 +66,7 @@ function valuesOfAMap(Map $map): array
 /** @return list<string> */
 function setsOfAKey(Map $map): array
 {
-    return $map->setsOf(new Key('apple'), static fn (string|int $key): array => ['fruit']);
+    return $map->setsOf('apple', static fn (string|int $key): array => ['fruit']);
 }
 
 function everyAvailabilityIsMatched(Set $set): string
@@ -83,20 +80,6 @@ function everyAvailabilityIsMatched(Set $set): string
 function ageOf(Info $info): int
 {
     return ($info->lastConfirmedAt ?? $info->asOf)->getTimestamp() + $info->generation;
-}
-
-/**
- * @param list<int> $ids
- * @return array<int, string>
- */
-function namesOf(array $ids): array
-{
-    return array_fill_keys($ids, 'Cat food');
-}
-
-function nameOf(int $id): ?string
-{
-    return (new GuardedFinder(new ListedKeys([42]), namesOf(...)))->find($id);
 }
 
 /** @return array<string, int> */

@@ -34,7 +34,7 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
             $this->keys = [];
         }
 
-        /** @param string|int|Key $key */
+        /** @param string|int $key */
         public function add(mixed $key): void
         {
             $this->keys[self::bytes($key, __METHOD__)] = true;
@@ -43,7 +43,7 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
         /**
          * Adds the key. True: it is new.
          *
-         * @param string|int|Key $key
+         * @param string|int $key
          */
         public function addIfNew(mixed $key): bool
         {
@@ -52,7 +52,7 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
             return count($this->keys) !== $count;
         }
 
-        /** @param string|int|Key $key */
+        /** @param string|int $key */
         public function mayContain(mixed $key): bool
         {
             return isset($this->keys[self::bytes($key, __METHOD__)]);

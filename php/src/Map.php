@@ -46,9 +46,9 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
 
         /**
          * The key's value; null: it certainly has none. A wrong value is possible for a key that is not in the map: the class says how rarely.
-         * $ifUnknown gets the key: an int as an int, a Key as its bytes.
+         * $ifUnknown gets the key: an int as an int.
          *
-         * @param string|int|Key $key
+         * @param string|int $key
          * @phpstan-param callable(string|int): ?int $ifUnknown
          * @throws \TypeError if $ifUnknown returns anything else
          */
@@ -69,7 +69,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
          * $ifUnknown is called at most once. It gets a list of the unknown keys, each once and as an array key, and returns the values of
          * those that have one, under their keys: what PDO::FETCH_KEY_PAIR gives. It may return other keys; they are ignored.
          *
-         * @phpstan-param iterable<array-key, string|int|Key> $keys
+         * @phpstan-param iterable<array-key, string|int> $keys
          * @phpstan-param callable(list<string|int>): array<?int> $ifUnknown
          * @phpstan-return array<int>
          * @throws \TypeError if $ifUnknown returns anything else
@@ -107,7 +107,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
          * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key of
          * none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
          *
-         * @param string|int|Key $key
+         * @param string|int $key
          * @phpstan-param callable(string|int): list<string> $ifUnknown
          * @phpstan-return list<string>
          * @throws \TypeError if $ifUnknown returns anything but an array of strings

@@ -13,17 +13,18 @@ if (!interface_exists(Membership::class, false)) { // see bootstrap.php
          *
          * @throws UnavailableException as Set::__construct() says
          */
-        public function mayContain(string|int|Key $key): bool;
+        public function mayContain(string|int $key): bool;
 
         /**
          * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order. An
          * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
          *
+         * @throws \TypeError for an element of any other type: PHP converts none in an array. Then nothing is asked
          * @throws \ValueError for an array key that an iterator gives twice
          * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          */
         public function mayContainMany(iterable $keys): array;
@@ -35,7 +36,7 @@ if (!interface_exists(Membership::class, false)) { // see bootstrap.php
          * @throws UnavailableException as Set::__construct() says
          *
          * @template TKey of array-key
-         * @template TValue of string|int|Key
+         * @template TValue of string|int
          * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          */

@@ -28,7 +28,7 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
         }
 
         /**
-         * @param string|int|Key $key
+         * @param string|int $key
          * @throws UnavailableException as the class says
          */
         public function addIfNew(mixed $key): bool
@@ -39,7 +39,7 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
 
         /**
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as the class says
          */
@@ -51,7 +51,7 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
         /**
          * True: maybe.
          *
-         * @param string|int|Key $key
+         * @param string|int $key
          * @throws UnavailableException when addIfNew() would
          */
         public function mayContain(mixed $key): bool

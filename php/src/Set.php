@@ -34,7 +34,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         }
 
         /**
-         * @param string|int|Key $key
+         * @param string|int $key
          * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
          */
         public function mayContain(mixed $key): bool
@@ -45,7 +45,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
 
         /**
          * @template TKey of array-key
-         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as mayContain()
          */
@@ -56,7 +56,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
 
         /**
          * @template TKey of array-key
-         * @template TValue of string|int|Key
+         * @template TValue of string|int
          * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          * @throws UnavailableException as mayContain()

@@ -14,7 +14,7 @@ if (!function_exists('KeySieve\may_contain')) {
     /**
      * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
      *
-     * @param string|int|Key $key
+     * @param string|int $key
      * @throws InvalidNameException
      * @throws UnavailableException if keysieve.on_unavailable says so
      */
@@ -31,7 +31,7 @@ if (!function_exists('KeySieve\candidate_sets')) {
      * keysieve.on_unavailable is throw.
      *
      * @param string[] $sets
-     * @param string|int|Key $key
+     * @param string|int $key
      * @return string[]
      * @throws InvalidNameException
      * @throws UnavailableException if keysieve.on_unavailable says so

@@ -61,7 +61,7 @@ final class Agreed
     private function withoutNull(array $answers): array
     {
         $message = $answers['package']['threw']['message'] ?? '';
-        if (preg_match('/ must be an array of \S+, null given at index | must be of type \S+, null given\z/', $message) === 1) {
+        if (preg_match('/ must be of type \S+, null given\z/', $message) === 1) {
             $threw = $answers['extension']['threw'] ?? ['class' => '', 'message' => ''];
             $hasAsked = $threw['class'] !== \TypeError::class || str_contains($threw['message'], '($ifUnknown) must return');
             $this->countsDiffer = $this->countsDiffer || $hasAsked;

@@ -6,7 +6,6 @@ namespace KeySieve\Tests\Differential;
 
 use KeySieve\Availability;
 use KeySieve\Info;
-use KeySieve\Key;
 use KeySieve\Map;
 use KeySieve\Set;
 use KeySieve\UnavailableException;
@@ -14,12 +13,10 @@ use KeySieve\UnavailableException;
 /** Answers questions by the implementation that its process has loaded. An answer is made of arrays and scalars. */
 final class Answering
 {
-    /** @var array{strict: array<string, \Closure>, coercive: array<string, \Closure>} */
+    /** @var array{strict: \Closure, coercive: \Closure} */
     private readonly array $callers;
     /** @var array<string, Set|Map> */
     private array $sets = [];
-    /** @var array<string, Key> */
-    private array $keys = [];
     /** @var array<mixed> variables to which arguments hold references */
     private array $others = [];
 
@@ -27,8 +24,9 @@ final class Answering
     {
         $this->callers = ['strict' => require __DIR__ . '/strict.php', 'coercive' => require __DIR__ . '/coercive.php'];
         // The package reads these files to know which of them is strict. Later it may not be allowed to.
-        $this->answer(new Question('new Key', [true], isStrict: true));
-        $this->answer(new Question('new Key', [true], isStrict: false));
+        foreach ([true, false] as $isStrict) {
+            $this->answer(new Question('may_contain', ['NO NAME', true], isStrict: $isStrict));
+        }
     }
 
     /** @return array<string, mixed> what was returned or thrown; what PHP said; the arguments if they were changed */
@@ -55,10 +53,7 @@ final class Answering
     /** @param array<mixed> $arguments */
     private function ask(Question $question, array $arguments): mixed
     {
-        ['call' => $call, 'make' => $make] = $this->callers[$question->isStrict ? 'strict' : 'coercive'];
-        if ($question->call === 'new Key') {
-            return $make(Key::class, $arguments);
-        }
+        $call = $this->callers[$question->isStrict ? 'strict' : 'coercive'];
         if ($question->call === 'use') {
             return \KeySieve\Reader\Settings::use(...$arguments);
         }
@@ -73,11 +68,6 @@ final class Answering
 
     private function made(mixed $argument): mixed
     {
-        if ($argument instanceof KeyOf) {
-            $key = $argument->isKept ? $this->keys[$argument->bytes] ?? null : null;
-            $this->keys = array_slice($this->keys, -100, null, true);
-            return $key ?? $this->keys[$argument->bytes] = new Key($argument->bytes);
-        }
         if ($argument instanceof IfUnknown) {
             return $argument->closure();
         }
@@ -101,7 +91,6 @@ final class Answering
         return match (true) {
             is_array($value) => $this->describedArray($value),
             is_float($value) => ['float', var_export($value, true)],
-            $value instanceof Key => ['Key', $value->bytes, spl_object_id($value) === spl_object_id($this->keys[$value->bytes] ?? $this)],
             $value instanceof Availability => ['Availability', $value->name],
             $value instanceof Info => array_map($this->described(...), get_object_vars($value)),
             $value instanceof \DateTimeImmutable => [$value->format('U.u'), $value->getTimezone()->getName()],

@@ -56,11 +56,10 @@ final class Arguments
         if ($random->chance(0.02)) {
             $key .= "\0" . $key;
         }
-        $weights = ['string' => 50, 'int' => 20, 'Key' => 20] + ($onlyKeys ? [] : ['float' => 10, 'Stringable' => 3, 'other' => 4]);
+        $weights = ['string' => 60, 'int' => 30] + ($onlyKeys ? [] : ['float' => 10, 'Stringable' => 3, 'other' => 4]);
         return match ($random->weighted($weights)) {
             'string' => $key,
             'int' => $key === (string) (int) $key ? (int) $key : $random->between(-50, 5_000),
-            'Key' => new KeyOf($key === (string) (int) $key && $random->chance(0.5) ? (int) $key : $key, $random->chance(0.5)),
             'float' => $key === (string) (float) $key ? (float) $key : $random->of(self::FLOATS),
             'Stringable' => new Text($key),
             'other' => $random->of([null, true, false, [], ['apple'], new \stdClass(), new \ArrayObject(['apple'])]),

@@ -8,8 +8,8 @@ namespace KeySieve\Tests\Differential;
 final readonly class Question
 {
     /**
-     * @param string                            $call      a method of Set or Map; without a set a function, or "new Key"
-     * @param array<mixed>                      $arguments with KeyOf for Key, ArrayOf for arrays of keys, and IfUnknown for callables
+     * @param string                            $call      a method of Set or Map; without a set a function
+     * @param array<mixed>                      $arguments with ArrayOf for arrays of keys, and IfUnknown for callables
      * @param ?array{string, ?string, ?bool}    $set       arguments of the constructor of Set; without the last one, of Map
      */
     public function __construct(

@@ -14,7 +14,6 @@ final class Shown
         return self::cut(match (true) {
             is_string($value) => '"' . addcslashes(self::cut($value), "\0..\37\"\\\177..\377") . '"',
             is_array($value) => '[' . self::elements($value, array_is_list($value)) . ']',
-            $value instanceof KeyOf => 'new Key(' . self::value($value->bytes) . ')',
             $value instanceof Text => 'a Stringable ' . self::value($value->text),
             $value instanceof ArrayOf => self::arrayOf($value),
             $value instanceof IfUnknown => "a callable for $value->result",

@@ -22,7 +22,7 @@ final class Stage
     public readonly bool $isRoot;
     public readonly Clock $clock;
     public readonly Workers $workers;
-    public readonly OtherSources $sources;
+    public readonly CopiedFiles $copies;
     /** @var string[] */
     private readonly array $kinds;
     /** @var list<BuiltSet> */
@@ -35,7 +35,7 @@ final class Stage
         $this->isRoot = fileowner($work) === 0;
         $this->clock = new Clock();
         $this->workers = new Workers($work, $this->clock, $this->isRoot ? self::NOBODY : 0);
-        $this->sources = new OtherSources($work);
+        $this->copies = new CopiedFiles($work);
         $this->kinds = SharedMemory::kinds();
         SharedMemory::putWithLayer(self::COMPANION, ['apple', '1', 'key 1', 'key 2', 'key 3']);
         Program::output(['chmod', '-R', 'a+rX', SharedMemory::folder(self::COMPANION)]);

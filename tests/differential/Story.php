@@ -87,7 +87,7 @@ final class Story
     }
 
     /**
-     * Asks the package for copies of what was published, in its other sources.
+     * Asks the package for a copy of what was published, in its other source.
      *
      * @throws Died
      */
@@ -103,14 +103,15 @@ final class Story
         ];
         $finding = $this->ask($questions($this->set));
         $expected = $this->answersOfPackage;
-        foreach ($this->stage->sources->copy($snapshot, $this->set . '-' . count($this->steps)) as $set => $source) {
-            $answers = $this->askPackage(new Question('use', [$source]), ...$questions($set));
-            $wrong = Comparison::difference($expected, array_slice($answers, 1));
-            $finding ??= $wrong === null ? null : new Finding($this, $questions($set)[0], "in another source: $wrong");
-        }
+        $copies = $this->stage->copies;
+        $copy = $this->set . '-' . count($this->steps);
+        $copies->copy($snapshot, $copy);
+        $answers = $this->askPackage(new Question('use', [$copies->source]), ...$questions($copy));
+        $wrong = Comparison::difference($expected, array_slice($answers, 1));
+        $finding ??= $wrong === null ? null : new Finding($this, $questions($copy)[0], "as a file: $wrong");
         $this->askPackage(new Question('use', ['directory:' . SharedMemory::directory()]));
         $this->workers['package']->newLogLines();
-        $this->stage->sources->remove($this->set);
+        $copies->remove($copy);
         return $finding;
     }
 

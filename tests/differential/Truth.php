@@ -54,7 +54,6 @@ final class Truth
         $isReady = in_array(false, $answer['returned'], true);
         [$certain, $absent] = [array_flip($this->certain), array_flip($this->absent)];
         foreach (array_intersect_key($question->arguments[0]->elements, $answer['returned']) as $index => $key) {
-            $key = $key instanceof KeyOf ? $key->bytes : $key;
             $maybe = $answer['returned'][$index];
             if (!$maybe && ($this->nothingIsAbsent || (is_string($key) && isset($certain[$key])))) {
                 return Shown::value($key) . ' is absent';

@@ -4,7 +4,4 @@
 
 declare(strict_types=1);
 
-return [
-    'call' => static fn (callable $function, array $arguments): mixed => $function(...$arguments),
-    'make' => static fn (string $class, array $arguments): object => new $class(...$arguments),
-];
+return static fn (callable $function, array $arguments): mixed => $function(...$arguments);

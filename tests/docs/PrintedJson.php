@@ -82,7 +82,6 @@ final class PrintedJson
         $this->print('rollback', 'tags', '--list', $this->store);
         $this->print('rollback', 'tags', '--yes', $this->store);
         $this->print('list', $this->store);
-        $this->print('gc', $this->store);
         $this->print('seed', $this->store);
         $this->print('seed', '--new', $this->store);
         $this->print('delete', 'tags', '--yes', $this->store);
@@ -100,9 +99,7 @@ final class PrintedJson
         $this->print('query', 'tags', '1'); // a note says why it is maybe
         $this->print('list');
         $this->print('doctor');
-        $reader = $this->reader('words');
-        $this->print('status', '--readers');
-        fclose($reader->pipes[0]);
+        $this->print('status');
     }
 
     private function seenSets(): void
@@ -130,18 +127,6 @@ final class PrintedJson
         $loader->end(SIGTERM);
         $this->print('delete', 'clicks', '--yes');
         $this->print('delete', 'clicks', '--yes', '--store', $this->store);
-    }
-
-    /** A process that has the set attached until its input ends. */
-    private function reader(string $set): Background
-    {
-        $command = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'query', $set, '--stdin'];
-        $reader = new Background($this->folder, $command, $this->environment(), [['pipe', 'r']]);
-        fwrite($reader->pipes[0], "1\n");
-        if (!Deadline::reaches(static fn (): bool => $reader->output() !== '')) {
-            throw new \RuntimeException("$set is not read");
-        }
-        return $reader;
     }
 
     private function print(string $verb, string ...$arguments): void

@@ -3,7 +3,6 @@
 #include "core/worker/base/error.hpp"
 #include "tests/faults/power_loss_stories.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"
 
 namespace keysieve::test {
@@ -86,7 +85,6 @@ std::string check_pushes(const std::string& url, Acknowledgements acknowledged) 
     const std::string wrong = wrong_generation_in(*store, acknowledged.back().what);
     if (!wrong.empty()) return wrong;
   }
-  collect_garbage(*store);
   const SnapshotBytes& next = generation(kLastNumber);
   keysieve::push(*store, view_of(next), {});
   return number_of(pull(*store, "tags").snapshot) == kLastNumber ? ""

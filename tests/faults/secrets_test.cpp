@@ -49,7 +49,6 @@ class Secrets : public KeysieveProgram {
             {"rollback", "tags", "--list", url},
             {"rollback", "tags", "--yes", url},
             {"seed", "--new", url},
-            {"gc", url},
             {"list", url},
             {"doctor", "--config",
              write("doctor.toml", "directory = \"" + shared_memory() + "\"\n[store.main]\nurl = \"" + url +

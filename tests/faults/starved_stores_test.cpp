@@ -1,4 +1,4 @@
-// Memory that runs out at each allocation of pushes, rollbacks, collections, pulls and adds. Afterwards the
+// Memory that runs out at each allocation of pushes, rollbacks, pulls and adds. Afterwards the
 // same connection to the store goes on.
 #include "tests/support/memory_faults.hpp"
 #include "tests/support/store_calls.hpp"
@@ -67,7 +67,7 @@ TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
         expect_usable(*store, "after the fault");
         if (!end) return false;
         EXPECT_NO_THROW(pushing(current = (next + 1) % 3)(*store)) << "the next push does not go on";
-        collecting(kMoreThanADay)(*store);  // what the record lists of interrupted pushes
+        pushing(current, kMoreThanADay)(*store);  // removes what the record lists of interrupted pushes
         return true;
       },
       tries());
@@ -76,7 +76,7 @@ TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
   report("a push", tried);
 }
 
-TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndACollection) {
+TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndAPushOfTheNextDay) {
   for (std::size_t number = 0; number < 3; ++number) pushing(number)(*open());
   const int tried = for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
@@ -84,17 +84,16 @@ TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndACollection) {
         const auto end = starve(number, lasts, [&] {
           store = open();
           rolling_back()(*store);
-          collecting(kMoreThanADay)(*store);
+          pushing_a_day_later()(*store);
         });
         if (!store) store = open();
         expect_usable(*store, "after the fault");
-        pushing(number % 3)(*store);
-        collecting(kMoreThanADay)(*store);
+        pushing(number % 3, kMoreThanADay)(*store);
         return end.has_value();
       },
       tries());
   expect_nothing_else_after_a_day(*open(), "at the end");
-  report("a rollback and a collection", tried);
+  report("a rollback and a push", tried);
 }
 
 TEST_P(StarvedStore, GivesTheWholeSnapshotOrNothing) {

@@ -50,7 +50,7 @@ void open(const std::string& url, bool has_password) {
   });
   check(is_refused_by_store || !is_refused_by_parser);
   if (is_refused_by_store || !is_store_url(url)) return check(is_refused_by_store);
-  for (const StoreUse use : {StoreUse::Write, StoreUse::Append, StoreUse::Bypass, StoreUse::Collect})
+  for (const StoreUse use : {StoreUse::Write, StoreUse::Append, StoreUse::Bypass, StoreUse::List})
     static_cast<void>(is_refused([&] { check_store_can(use, url); }));
 }
 

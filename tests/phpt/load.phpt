@@ -15,18 +15,17 @@ bool(true)
 Array
 (
     [0] => KeySieve\Availability
-    [1] => KeySieve\Key
-    [2] => KeySieve\Membership
-    [3] => KeySieve\Set
-    [4] => KeySieve\Map
-    [5] => KeySieve\Info
-    [6] => KeySieve\SeenKeys
-    [7] => KeySieve\SeenSet
-    [8] => KeySieve\SeenInfo
-    [9] => KeySieve\LocalFilter
-    [10] => KeySieve\Exception
-    [11] => KeySieve\UnavailableException
-    [12] => KeySieve\InvalidNameException
+    [1] => KeySieve\Membership
+    [2] => KeySieve\Set
+    [3] => KeySieve\Map
+    [4] => KeySieve\Info
+    [5] => KeySieve\SeenKeys
+    [6] => KeySieve\SeenSet
+    [7] => KeySieve\SeenInfo
+    [8] => KeySieve\LocalFilter
+    [9] => KeySieve\Exception
+    [10] => KeySieve\UnavailableException
+    [11] => KeySieve\InvalidNameException
 )
 Array
 (

@@ -86,6 +86,11 @@ class SimulatedHost {
     reader.check_soon();
     return reader.follow();
   }
+  // Because the store has lost adds.
+  [[nodiscard]] bool answers_maybe(Process process) const {
+    const SetReader& reader = *(process == Process::Late ? late_reader_ : reader_);
+    return reader.availability() == Availability::Bypassed;
+  }
   [[nodiscard]] const SetRefresher& refresher() const { return *refresher_; }
   [[nodiscard]] std::string cache() const { return root_ + "/cache"; }
 

@@ -114,14 +114,9 @@ class RemoteStore : public Store {
         call("read log", Network::Access::Read, [log, after, max_entries](Server& server) {
           return std::pair(server.read_after(log, after, max_entries), server.facts_of(log));
         });
-    facts_ = facts;
+    known_facts(log) = facts;
     network_.on_read_log(*network_.scheduler_.running()->machine, entries);
     return std::move(entries);
-  }
-  LogFacts facts_of(const std::string& log) override {
-    if (!facts_)
-      facts_ = call("facts", Network::Access::Read, [log](Server& server) { return server.facts_of(log); });
-    return *facts_;
   }
   LogPosition end_of(const std::string& log) override {
     return call("end of log", Network::Access::Read, [log](Server& server) { return server.end_of(log); });
@@ -129,6 +124,12 @@ class RemoteStore : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     call("trim to " + to_text(up_to), Network::Access::Write, [log, up_to](Server& server) {
       server.trim(log, up_to);
+      return true;
+    });
+  }
+  void mark(const std::string& log) override {
+    call("mark", Network::Access::Write, [log](Server& server) {
+      server.mark(log);
       return true;
     });
   }
@@ -150,7 +151,6 @@ class RemoteStore : public Store {
 
   Network& network_;
   unsigned server_number_;
-  std::optional<LogFacts> facts_;  // as of the last reading
 };
 
 std::unique_ptr<Store> Network::connect() {

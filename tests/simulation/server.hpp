@@ -11,8 +11,10 @@ namespace keysieve::test {
 
 struct ServerContents {
   struct Log {
-    std::map<LogPosition, std::optional<std::string>> entries{};  // without a key: a notice
+    std::map<LogPosition, LogEntry> entries{};
+    LogPosition begun{};
     LogPosition end{};
+    std::uint64_t count = 0;
     LogPosition trimmed_to{};
   };
   std::map<std::string, std::string> records{};
@@ -57,10 +59,12 @@ class Server : public Store {
   }
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
-    const auto& entries = contents.logs[log].entries;
+    const auto& [entries, begun, end, count, trimmed_to] = contents.logs[log];
+    known_facts(log) = {
+        .begun = begun, .end = end, .count = count, .trimmed_to = says_trimmed_ ? trimmed_to : LogPosition{}};
     std::vector<LogEntry> found;
     for (auto at = entries.upper_bound(after); at != entries.end() && found.size() < max_entries; ++at) {
-      found.push_back({at->first, at->second});
+      found.push_back(at->second);
     }
     return found;
   }
@@ -71,8 +75,9 @@ class Server : public Store {
     if (kept != trimmed.entries.begin()) trimmed.trimmed_to = std::prev(kept)->first;
     trimmed.entries.erase(trimmed.entries.begin(), kept);
   }
-  LogFacts facts_of(const std::string& log) override {
-    return {.trimmed_to = says_trimmed_ ? contents.logs[log].trimmed_to : LogPosition{}};
+  void mark(const std::string& log) override {
+    if (!says_trimmed_) return notify(log);
+    move_on(contents.logs[log]);
   }
   void notify(const std::string& log) override {
     if (!says_trimmed_) put_entry(log, std::nullopt);
@@ -83,8 +88,14 @@ class Server : public Store {
  private:
   void put_entry(const std::string& log, const std::optional<std::string>& key) {
     ServerContents::Log& grown = contents.logs[log];
-    grown.end = next_log_position(grown.end, static_cast<std::uint64_t>(unix_now_ms()));
-    grown.entries.emplace(grown.end, key);
+    move_on(grown);
+    if (key) ++grown.count;
+    grown.entries.emplace(grown.end,
+                          LogEntry{.position = grown.end, .key = key, .ordinal = key ? grown.count : 0});
+  }
+  static void move_on(ServerContents::Log& log) {
+    log.end = next_log_position(log.end, static_cast<std::uint64_t>(unix_now_ms()));
+    if (log.begun == LogPosition{}) log.begun = log.end;
   }
 
   const bool says_trimmed_ = name().starts_with("dir:");

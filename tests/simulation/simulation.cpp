@@ -3,7 +3,6 @@
 #include "core/builder/snapshot/builder.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -15,7 +14,6 @@ constexpr SimulatedMs kStormLasts = 3 * kHour;
 constexpr SimulatedMs kCalmLasts = 2 * kHour;
 // Shorter than --adds-overlap by what the clocks of store and builder may differ.
 constexpr SimulatedMs kLongestTransaction = 5 * kMinute;
-constexpr std::chrono::hours kPushesLast{1};
 const Guards kAnything{.min_keys = 1, .max_shrink = {}, .max_changed = 1};
 
 }  // namespace
@@ -206,18 +204,10 @@ Build Simulation::build_from_source(Store& store) {
 
 void Simulation::operate() {
   for (;;) {
-    scheduler_.sleep(draw_time(1, 15 * kMinute));
+    scheduler_.sleep(draw_time(1, 30 * kMinute));
+    if (is_calm_) return;
     try {
-      switch (draw(4)) {
-        case 0:
-          if (!is_calm_) roll_back();
-          break;
-        case 1:
-          if (!is_calm_) publish_by_hand();
-          break;
-        default:
-          collect();
-      }
+      draw(2) == 0 ? roll_back() : publish_by_hand();
     } catch (const Error& error) {
       story_.tell(error.what());
     }
@@ -231,12 +221,6 @@ void Simulation::roll_back() {
   if (!pointer || pointer->previous.empty()) return;
   story_.tell("rolls back to " + promises_.name_of(pointer->previous.back().build_id));
   rollback(*store, kSimulatedSet, plan_rollback(*store, kSimulatedSet, pointer->previous.back().generation));
-}
-
-void Simulation::collect() {
-  const auto store = network_.connect();
-  collect_garbage(*store, {.now = unix_now(), .abandoned_after = kPushesLast});
-  story_.tell("has collected garbage");
 }
 
 void Simulation::publish_by_hand() {

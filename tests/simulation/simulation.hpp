@@ -51,7 +51,6 @@ class Simulation : Dice {
   void operate();
   void publish_by_hand();
   void roll_back();
-  void collect();
   void make_trouble();
   void move_clock(Machine& machine);
   void check_end();

@@ -27,6 +27,7 @@ class ServedStore : public StoreDecorator {
     return web()->read_after(log, after, max_entries);
   }
   LogPosition end_of(const std::string& log) override { return web()->end_of(log); }
+  LogFacts facts_of(const std::string& log) override { return web()->facts_of(log); }
 
  private:
   ServedStore(const std::string& url, std::unique_ptr<Store> folder)

@@ -35,7 +35,9 @@ class StoreDecorator : public Store {
   LogPosition end_of(const std::string& log) override { return inner_.end_of(log); }
   void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
   LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
+  void mark(const std::string& log) override { inner_.mark(log); }
   void notify(const std::string& log) override { inner_.notify(log); }
+  std::vector<std::string> risks() override { return inner_.risks(); }
   void distrust_copies() override { inner_.distrust_copies(); }
   std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }
 

@@ -104,8 +104,7 @@ void add_add(CLI::App& program, VerbResult& /*result*/) {
       "  keysieve add tags 猫 犬 redis://cache:6379/2 --json\n"
       "  keysieve add tags --file new.txt redis+unix:///run/redis/redis.sock\n"
       "Add, then commit: add the key before the transaction that inserts its row commits, or\n"
-      "lookups answer absent for a moment although the row is there. One add too many only costs a maybe.\n"
-      "With Redis any client will do: XADD keysieve:tags:adds * key 猫");
+      "lookups answer absent for a moment although the row is there. One add too many only costs a maybe.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   // As in query: the library would take "[a,b]" for two keys.
   verb->add_option("KEY", options->keys_and_url,

@@ -90,17 +90,17 @@ Model model_of(const BuildOptions& options, Store* store) {
 // The log position from which the live layer must add keys. Without a store: the whole log. Trimmed keys are
 // in an earlier build, so the position is at least where the log is trimmed to, even if the clock went back.
 // An --as-of may lie before that: then push decides.
-LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* store) {
+LogPosition adds_from_of(const BuildOptions& options, Store* store) {
   if (options.adds_from) return *options.adds_from;
   if (store == nullptr) return {};
+  const std::string& set_name = options.settings.set_name;
   constexpr std::int64_t kMilliseconds = 1000;
-  const LogPosition from =
-      adds_from(*store, options.settings.set_name, as_of * kMilliseconds, options.adds_overlap);
-  if (options.as_of) return from;
+  if (options.as_of) return adds_from(*store, set_name, *options.as_of * kMilliseconds, options.adds_overlap);
+  const LogPosition from = adds_from(*store, set_name, std::nullopt, options.adds_overlap);
   // Also of a set that was deleted.
-  const auto pointer = read_stored_pointer(*store, options.settings.set_name);
+  const auto pointer = read_stored_pointer(*store, set_name);
   const LogPosition by_pointer = pointer ? pointer->adds_trimmed_to : LogPosition{};
-  return std::max(from, adds_trimmed_to(*store, options.settings.set_name, by_pointer));
+  return std::max(from, adds_trimmed_to(*store, set_name, by_pointer));
 }
 
 // Kind and shard size: as asked for, else as --like, else the defaults.
@@ -113,7 +113,7 @@ BuildSettings settings_of(const BuildOptions& options, Store* store, const Model
   settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
   settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
-  settings.adds_from = adds_from_of(options, settings.as_of, store);
+  settings.adds_from = adds_from_of(options, store);
   if (model.geometry) {
     settings.kind = model.geometry->kind;
     settings.shard_bytes = model.geometry->params.shard_bytes;

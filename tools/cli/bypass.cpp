@@ -65,7 +65,7 @@ std::string_view off_text(const BypassOptions& options) {
   SetReader reader = status_reader(options.directory, *options.set_name);
   reader.follow();
   if (reader.availability() == Availability::Ready) return "off: lookups answer normally";
-  return reader.availability() == Availability::Bypassed
+  return code_of(set_facts(reader, unix_now(), Reading::Headers)) == to_string(Availability::Bypassed)
              ? "off on this host, but on in the store: see --store"
              : "off on this host; keysieve status says why the set does not answer";
 }

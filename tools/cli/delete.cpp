@@ -102,7 +102,8 @@ void add_delete(CLI::App& program, VerbResult& result) {
       program, "delete", "Remove a set from a store, or a seen set from this host",
       "  keysieve delete sale lmdb:/var/lib/keysieve\n"
       "  keysieve delete sale --yes redis://cache:6379/2 --json\n"
-      "With a URL: all generations, and what was added. Hosts keep what they have live, and their loaders\n"
+      "With a URL: all generations, what was added, and what interrupted pushes have left, even if the\n"
+      "store has lost the set's record. Hosts keep what they have live, and their loaders\n"
       "say that the store has lost it. So stop the job that pushes the set, and remove it from every\n"
       "keysieve.toml and host first (docs/operate.md).\n"
       "  keysieve delete clicks\n"

@@ -1,5 +1,4 @@
-// keysieve plan: what each kind costs for a number of keys and an FPR, and which to choose. Writes nothing
-// but the picture of --svg.
+// keysieve plan: what each kind costs for a number of keys and an FPR, and which to choose. Writes nothing.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -15,10 +14,9 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/cli/plan_plot.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/plot/plan_svg.hpp"
-#include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -42,7 +40,7 @@ struct PlanOptions {
   bool removals = false;
   bool is_static = false;
   bool all = false;
-  std::string svg_path;
+  bool plot = false;
   bool json = false;
 
   [[nodiscard]] Need need() const noexcept {
@@ -273,10 +271,11 @@ void plan(PlanOptions options) {
   if (options.largest_value) options.request.value_bits = value_bits_of(*options.largest_value);
   if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
   const Plan plan = made_plan(options);
-  if (!options.svg_path.empty()) {
+  if (options.plot) {
     const PlannedKind& choice = plan.kinds.front();
     const RecommendedKind recommended{choice.kind().name, choice.theoretical_fpr, choice.bits_per_key};
-    write_durable_file(options.svg_path, as_bytes(plan_svg(options.request, recommended, is_usual)));
+    fmt::print("{}", plan_plot(options.request, recommended, is_usual));
+    return;
   }
   options.json ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
 }
@@ -288,7 +287,7 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
   CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
                             "  keysieve plan --keys 80000 --fpr 0.01\n"
                             "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-                            "  keysieve plan --keys 5000000 --static --svg fpr.svg\n"
+                            "  keysieve plan --keys 5000000 --static --plot | gnuplot -p\n"
                             "  keysieve plan --keys 80000 --known-absent 2M\n"
                             "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
                             "  keysieve plan --keys 80000 --shard-size 8KiB --json");
@@ -319,14 +318,13 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
                  "The set does not change between builds: no key is added or removed")
       ->excludes(removals);
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
-  verb->add_option(
-          "--svg", options->svg_path,
-          "Draw a picture for a browser: bits per key of every kind over FPR, with the recommended one, and "
-          "FPR of bloom over keys per shard and k")
-      ->type_name("FILE.svg")
-      ->excludes(verb->get_option("--known-absent"))
-      ->excludes(verb->get_option("--values"));
   add_json(verb, options->json);
+  verb->add_flag("--plot", options->plot,
+                 "Print data and commands for gnuplot instead: bits per key of every kind over FPR, with the "
+                 "recommended one, and FPR of bloom over keys per shard and k")
+      ->excludes(verb->get_option("--known-absent"))
+      ->excludes(verb->get_option("--values"))
+      ->excludes(verb->get_option("--json"));
   verb->callback([options] { plan(*options); });
 }
 

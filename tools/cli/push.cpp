@@ -56,6 +56,17 @@ PushResult push_file(const PushOptions& options, Store& store) {
   return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
 }
 
+// The push is done: whatever goes wrong here is no failure.
+std::vector<std::string> risks_of(Store& store) {
+  try {
+    std::vector<std::string> risks = store.risks();
+    for (std::string& risk : risks) risk = store.name() + ": " + risk;
+    return risks;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string summary_of(const std::optional<SnapshotRecord>& record) {
   if (!record) return "nothing: it is the first push of the set";
   return fmt::format("generation {}: as of {}, {}, {}", record->generation, format_moment(record->as_of),
@@ -67,6 +78,7 @@ void push_and_report(const PushOptions& options) {
                                       options.dry_run ? IfMissing::Refuse : IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
+  print_warnings(risks_of(*store));
   Report report;
   report.add("store", store->name(), "store", store->name());
   if (options.dry_run) report.add("dry run", "nothing is written; a push would do this", "dry_run", true);

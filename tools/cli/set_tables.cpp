@@ -101,8 +101,8 @@ Colour colour_of_trouble(const std::string& words) {
 // Why the set does not answer, and until when if that is known.
 void print_reason(const SetFacts& set) {
   if (set.reason.empty()) return;
-  const bool is_bypassed = set.availability == Availability::Bypassed && set.bypasses;
-  const UnixSeconds until = is_bypassed ? bypassed_until(*set.bypasses) : 0;
+  const bool is_by_will = set.bypasses && code_of(set) == to_string(Availability::Bypassed);
+  const UnixSeconds until = is_by_will ? bypassed_until(*set.bypasses) : 0;
   fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
 }
 

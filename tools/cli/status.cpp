@@ -15,10 +15,8 @@
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/set_tables.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/reader_processes.hpp"
 #include "tools/status/status_json.hpp"
 
 namespace keysieve {
@@ -30,22 +28,16 @@ struct StatusOptions {
   std::vector<std::string> set_names;
   std::string directory;
   bool wide = false;
-  bool readers = false;
   bool verify = false;
   std::optional<std::chrono::milliseconds> watch;
   bool json = false;
 };
-
-std::string format_age(UnixSeconds moment, UnixSeconds now) {
-  return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment)));
-}
 
 // What is shown at one moment.
 struct Shown {
   DirectoryStatus directory;
   std::vector<SetFacts> sets;
   std::vector<SeenSetFacts> seen;
-  std::optional<ReaderProcesses> readers;
 };
 
 using Codes = std::set<std::string_view>;
@@ -58,7 +50,7 @@ Codes troubles_of(const Shown& shown) {
 }
 
 void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
-  const auto& [directory, sets, seen, _] = shown;
+  const auto& [directory, sets, seen] = shown;
   if (!sets.empty()) print_set_table(sets, now, is_wide);
   if (!seen.empty()) print_seen_set_table(seen, now, is_wide);
   if (sets.empty() && seen.empty()) fmt::print("{}: no set is published here\n", directory.directory);
@@ -68,55 +60,6 @@ void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
   if (directory.huge_pages) fmt::print("; its tmpfs has huge={}", *directory.huge_pages);
   fmt::print("\n");
-}
-
-// So that the table of readers fits into 100 columns.
-constexpr std::size_t kShownProgram = 20;
-constexpr std::size_t kShownProgramWide = 60;
-
-// Cuts UTF-8 between characters, never within one.
-std::string shortened(const std::string& program, std::size_t shown) {
-  if (program.size() <= shown) return program;
-  std::size_t end = shown - 1;
-  while (end > 0 && (static_cast<unsigned char>(program[end]) & 0xC0) == 0x80) --end;
-  return program.substr(0, end) + "…";
-}
-
-// Which processes have which publication of the wanted sets attached.
-ReaderProcesses readers_of(const StatusOptions& options) {
-  ReaderProcesses found = reader_processes(options.directory);
-  if (options.set_names.empty()) return found;
-  std::erase_if(found.readers, [&](const ReaderProcess& reader) {
-    return std::ranges::find(options.set_names, reader.set_name) == options.set_names.end();
-  });
-  return found;
-}
-
-void print_text(const ReaderProcesses& found, UnixSeconds now, bool is_wide) {
-  fmt::print("\n");
-  if (found.readers.empty()) {
-    fmt::print("no process has a set attached\n");
-  } else {
-    Table table({"set", "publication", "size", "held", "pid", "user", "runs for", "program"});
-    for (const ReaderProcess& reader : found.readers) {
-      table.add({reader.set_name, std::to_string(reader.publication), format_bytes(reader.bytes),
-                 reader.is_removed ? "pinned" : "published", std::to_string(reader.pid),
-                 user_name(reader.uid), format_age(reader.started_at, now),
-                 shortened(reader.program, is_wide ? kShownProgramWide : kShownProgram)});
-    }
-    table.print();
-  }
-  if (found.unreadable != 0) {
-    fmt::print("processes that could not be looked into: {} (needs CAP_SYS_PTRACE)\n",
-               format_count(found.unreadable));
-  }
-}
-
-Json to_json(const ReaderProcess& reader) {
-  return {{"set", reader.set_name},    {"publication", reader.publication},
-          {"bytes", reader.bytes},     {"pinned", reader.is_removed},
-          {"pid", reader.pid},         {"user", user_name(reader.uid)},
-          {"program", reader.program}, {"started_at", reader.started_at}};
 }
 
 struct WantedSets {
@@ -160,7 +103,6 @@ Shown look(const StatusOptions& options, UnixSeconds now) {
     if (options.verify) shown.sets.back().damage = damage_of(reader);
   }
   check_damage(shown.sets);
-  if (options.readers) shown.readers = readers_of(options);
   for (const std::string& name : wanted.seen)
     shown.seen.push_back(seen_set_facts(options.directory, name, now));
   shown.directory = directory_status(options.directory);
@@ -178,10 +120,6 @@ Json to_json(const Shown& shown) {
   Json json = to_json(shown.directory);
   json["sets"] = list_json(shown.sets);
   json["seen_sets"] = list_json(shown.seen);
-  if (shown.readers) {
-    json["readers"] = list_json(shown.readers->readers);
-    json["unreadable_processes"] = shown.readers->unreadable;
-  }
   return json;
 }
 
@@ -193,7 +131,6 @@ bool status(const StatusOptions& options) {
     print_json(to_json(shown));
   } else {
     print_text(shown, now, options.wide);
-    if (shown.readers) print_text(*shown.readers, now, options.wide);
   }
   // After a reboot without a loader nothing is there, which is no good news.
   const bool is_empty = shown.sets.empty() && shown.seen.empty();
@@ -265,7 +202,6 @@ void add_status(CLI::App& program, VerbResult& result) {
       program, "status", "Show what is published in shared memory, and whether it answers",
       "  keysieve status\n"
       "  keysieve status tags --json | jq '.sets[0].availability'\n"
-      "  keysieve status --readers\n"
       "  keysieve status --verify && echo whole\n"
       "  keysieve status --watch 5s\n"
       "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
@@ -279,8 +215,6 @@ void add_status(CLI::App& program, VerbResult& result) {
       "--wide", options->wide,
       "Show also publication, known-absent keys, size, estimated FPR, huge pages and how full the live "
       "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
-  verb->add_flag("--readers", options->readers,
-                 "Show also which processes have what attached: all as root, else the caller's own");
   verb->add_flag(
       "--verify", options->verify,
       "Read all that is published and compare it with its checksums; exit status 65 if anything differs");

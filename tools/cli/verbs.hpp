@@ -31,7 +31,6 @@ void add_bypass(CLI::App& program, VerbResult& result);
 void add_rollback(CLI::App& program, VerbResult& result);
 void add_list(CLI::App& program, VerbResult& result);
 void add_delete(CLI::App& program, VerbResult& result);
-void add_gc(CLI::App& program, VerbResult& result);
 void add_seed(CLI::App& program, VerbResult& result);
 void add_keygen(CLI::App& program, VerbResult& result);
 void add_doctor(CLI::App& program, VerbResult& result);

@@ -96,7 +96,7 @@ void check_state(const std::string& directory, const SetFacts& set, UnixSeconds 
   if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted) {
     fact += fmt::format("; the folder is {}", owner_and_mode(directory + "/" + set.name));
   }
-  const bool is_meant = set.availability == Availability::Bypassed && !set.trouble;
+  const bool is_meant = code_of(set) == to_string(Availability::Bypassed);
   findings.add(is_meant ? Severity::Warning : Severity::Error, subject, code_of(set), fact);
 }
 

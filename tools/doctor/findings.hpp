@@ -40,13 +40,14 @@ enum class FactCode : std::uint8_t {
   StoreBehind,      // the store has an older generation than is published here
   NotLookedAt,      // looking would leave files that keep the loader out
   SeenMemoryMayGo,  // the kernel removes the memory of seen sets that no process has
+  StoreMayLose,     // the store's server may lose what was acknowledged
 };
 
 inline constexpr auto kFactCodeNames = std::to_array<std::string_view>(
     {"ok", "expired", "bypassed", "old_keys", "loader_silent", "clock", "not_tmpfs", "no_room", "no_memory",
      "other_directory", "not_published", "not_configured", "not_pushed", "behind", "store_behind",
-     "not_looked_at", "seen_memory_may_go"});
-static_assert(kFactCodeNames.size() == static_cast<std::size_t>(FactCode::SeenMemoryMayGo) + 1);
+     "not_looked_at", "seen_memory_may_go", "store_may_lose"});
+static_assert(kFactCodeNames.size() == static_cast<std::size_t>(FactCode::StoreMayLose) + 1);
 
 constexpr std::string_view to_string(FactCode code) noexcept {
   return kFactCodeNames[static_cast<std::size_t>(code)];

@@ -104,6 +104,8 @@ void check_store(const StoreConfig& store, const LoaderConfig& config, const Pub
   for (const SetPattern& pattern : config.patterns) {
     if (pattern.each.store == store.name) compare_found(*opened, pattern, published, subject, findings);
   }
+  for (const std::string& risk : opened->risks())
+    findings.warn(subject, FactCode::StoreMayLose, store.shown + ": " + risk);
   const auto is_for_seen_set = [&](const SeenConfig& seen) { return seen.store == store.name; };
   if (std::ranges::none_of(config.seen, is_for_seen_set)) return;
   // Opening may ask nothing. The loader asks for the same before it restores a set.

@@ -1,10 +1,11 @@
 #include "tools/keys/suspect_lines.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/locale/utf.hpp>
+#include <cctype>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -15,13 +16,11 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kExamples = 3;
-constexpr std::size_t kExampleBytes = 40;
-
 // Where a message of the program that wrote the list is looked for: so few lines that no key among others is
 // taken for one.
 constexpr std::size_t kOuterLines = 5;
 
+using Found = std::vector<std::string_view>;
 using Lines = std::span<const std::string_view>;
 using LineTest = bool (*)(std::string_view line);
 
@@ -31,8 +30,8 @@ std::string_view without_spaces(std::string_view line) {
 }
 
 // The keys. Leaves out empty lines and CRs, as the reader does.
-std::vector<std::string_view> split_lines(std::string_view text, const KeyFileFormat& format) {
-  std::vector<std::string_view> lines;
+Found split_lines(std::string_view text, const KeyFileFormat& format) {
+  Found lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -44,34 +43,25 @@ std::vector<std::string_view> split_lines(std::string_view text, const KeyFileFo
   return lines;
 }
 
-Lines last_of(Lines lines, std::size_t count) {
-  return lines.last(std::min(count, lines.size()));
-}
-
-std::vector<std::string_view> lines_that(LineTest test, Lines lines) {
-  std::vector<std::string_view> found;
+Found lines_that(LineTest test, Lines lines) {
+  Found found;
   std::ranges::copy_if(lines, std::back_inserter(found), test);
   return found;
 }
 
-std::string shown(std::string_view line) {
-  std::string text;
-  for (const char character : line.substr(0, kExampleBytes)) {
-    text += character == '\t' ? std::string("\\t") : std::string(1, character);
-  }
-  return "\"" + printable(text) + (line.size() > kExampleBytes ? "..." : "") + "\"";
-}
-
 std::string examples(Lines lines) {
+  constexpr std::size_t kExamples = 3;
+  constexpr std::size_t kExampleBytes = 40;
   std::string text;
   for (const std::string_view line : lines.first(std::min(kExamples, lines.size()))) {
-    text += (text.empty() ? "" : ", ") + shown(line);
+    std::string shown;
+    for (const char character : line.substr(0, kExampleBytes)) {
+      shown += character == '\t' ? std::string("\\t") : std::string(1, character);
+    }
+    text +=
+        (text.empty() ? "\"" : ", \"") + printable(shown) + (line.size() > kExampleBytes ? "...\"" : "\"");
   }
   return text;
-}
-
-Suspicion grave(std::string_view what, Lines lines) {
-  return {.sentence = std::string(what) + ": " + examples(lines), .is_grave = true};
 }
 
 // A list of such lines may have a few others: a header, a row that was written in another way.
@@ -88,52 +78,82 @@ bool is_in(std::string_view line, char open, char close) {
   return line.size() > 1 && line.front() == open && line.back() == close;
 }
 
+// Whether the line begins in one of these ways, and has `later` in it.
+bool begins(std::string_view line, std::initializer_list<std::string_view> beginnings,
+            std::string_view later = "") {
+  return line.find(later) != std::string_view::npos &&
+         std::ranges::any_of(beginnings, [line](std::string_view text) { return line.starts_with(text); });
+}
+
+// Of database clients, shells, web servers, and PHP: with and without HTML, in a log, the end of a trace.
+bool is_message(std::string_view line) {
+  line = without_spaces(line);
+  std::string_view of_php = line;
+  for (const std::string_view prefix : {"PHP ", "<b>"}) {
+    if (of_php.starts_with(prefix)) of_php.remove_prefix(prefix.size());
+  }
+  return begins(line,
+                {"ERROR:  ", "FATAL:  ", "psql: ", "pg_dump: ", "mysql: ", "mysqldump: ", "mariadb: "}) ||
+         begins(line, {"mariadb-dump: ", "SQLSTATE[", "Runtime error near line ", "NOAUTH ", "(error) "}) ||
+         begins(line,
+                {"Could not connect to Redis", "curl: (", "sh: 1: ", "bash: line ", "<!DOCTYPE html"}) ||
+         begins(line, {"Traceback (most recent call last):", "<html"}) || begins(line, {"ERROR "}, " (") ||
+         begins(of_php, {"Fatal error", "Parse error", "Warning", "Notice", "Deprecated"}, " on line ") ||
+         begins(of_php, {"Uncaught", "thrown in"}, " on line ") ||
+         begins(line, {"PHP Fatal error:  ", "PHP Parse error:  ", "PHP Warning:  ", "PHP Notice:  "}) ||
+         line.ends_with("</html>");
+}
+
+Found messages(Lines lines, Lines last) {
+  const Found found = lines_that(is_message, lines.first(std::min(kOuterLines, lines.size())));
+  return found.empty() ? lines_that(is_message, last.last(std::min(kOuterLines, last.size()))) : found;
+}
+
+bool begins_page(std::string_view line) {
+  std::string beginning(without_spaces(line).substr(0, 9));
+  for (char& letter : beginning) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return begins(beginning,
+                {"<!doctype", "<html", "<head", "<body", "<?xml", "<?php", "<!--", "<h1", "<title"});
+}
+
+bool is_json(std::string_view line) {
+  line = without_spaces(line);
+  return is_in(line, '{', '}') || is_in(line, '[', ']');
+}
+
+// Also an array or object that is written over several lines, or whose only line is cut off.
+bool are_json(Lines lines, Lines last) {
+  const std::string_view first = without_spaces(lines.front());
+  const std::string_view end = last.empty() ? "" : without_spaces(last.back());
+  const std::string_view inside = without_spaces(first.substr(std::min<std::size_t>(1, first.size())));
+  const bool is_opened = begins(first, {"[", "{"}) && (inside.empty() || inside.find_first_of("\"{[") == 0);
+  const bool is_closed = lines.size() == 1 || end.ends_with(']') || end.ends_with('}');
+  return (is_opened && is_closed) || are_most(lines_that(is_json, lines).size(), lines);
+}
+
+// As mysql, sqlite3 -box and redis-cli on a terminal begin one, psql, sqlite3 -column and sqlcmd underline
+// its heading, and psql ends it: "(3 rows)".
+bool are_table(Lines lines, Lines last) {
+  const std::string_view first = lines.front();
+  const std::string_view second = lines.size() > 1 ? lines[1] : "";
+  const std::string_view end = last.empty() ? "" : last.back();
+  const std::size_t digits_end = end.find_first_not_of("0123456789", 1);
+  return begins(first, {"\u250C", "1) \""}) || begins(first, {"****"}, ". row *") ||
+         (begins(first, {"+-"}) && first.ends_with("-+")) ||
+         (second.size() > 1 && second.size() == first.size() && second.find('-') != std::string_view::npos &&
+          second.find_first_not_of("+-| ") == std::string_view::npos) ||
+         (end.starts_with('(') && digits_end > 1 && digits_end < end.size() &&
+          (end.substr(digits_end) == " row)" || end.substr(digits_end) == " rows)"));
+}
+
 // Also an element of an array that is written over several lines.
 bool is_quoted(std::string_view line) {
   if (line.ends_with(',')) line.remove_suffix(1);
   return is_in(line, '"', '"') || is_in(line, '\'', '\'');
 }
 
-std::optional<Suspicion> quotes(Lines lines) {
-  const auto quoted = lines_that(is_quoted, lines);
-  if (quoted.empty() || !are_most(quoted.size(), lines)) return std::nullopt;
-  return grave("lines are in quotes, which become part of the keys", quoted);
-}
-
-// RFC 4180: the quotes in a quoted field are doubled.
-bool is_csv_field(std::string_view line) {
-  if (!is_in(line, '"', '"')) return false;
-  line = line.substr(1, line.size() - 2);
-  for (std::size_t at = 0; (at = line.find('"', at)) != std::string_view::npos; at += 2) {
-    if (line.substr(at, 2) != "\"\"") return false;
-  }
-  return true;
-}
-
-// A column of CSV in which only some fields are quoted: all those that hold a separator, a quote, or with
-// PHP's fputcsv a space.
-std::optional<Suspicion> csv_quotes(Lines lines) {
-  constexpr std::string_view kReasonsToQuote = ",;\t \"";
-  const auto quoted = lines_that(is_csv_field, lines);
-  if (quoted.empty() || quotes(lines)) return std::nullopt;
-  for (const char reason : kReasonsToQuote) {
-    const auto is_quoted_for_it = [reason](std::string_view line) {
-      return line.substr(1, line.size() - 2).find(reason) != std::string_view::npos;
-    };
-    const auto contradicts = [reason](std::string_view line) {
-      return !is_csv_field(line) &&
-             (line.find(reason) != std::string_view::npos || line.find('"') != std::string_view::npos);
-    };
-    const auto count = std::ranges::count_if(quoted, is_quoted_for_it);
-    if (count == 0 || std::ranges::any_of(lines, contradicts)) continue;
-    return Suspicion{
-        .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
-        .is_grave = count >= 3 || are_many(static_cast<std::size_t>(count), lines)};
-  }
-  return std::nullopt;
-}
-
-std::size_t separators_outside_quotes(std::string_view line, char separator) {
+// Outside quotes; RFC 4180 doubles the quotes in a quoted field.
+std::size_t count_outside_quotes(std::string_view line, char separator) {
   std::size_t count = 0;
   bool is_inside = false;
   for (const char character : line) {
@@ -143,143 +163,47 @@ std::size_t separators_outside_quotes(std::string_view line, char separator) {
   return count;
 }
 
-std::optional<Suspicion> columns(Lines lines) {
-  struct Separator {
-    char character;
-    std::string_view name;
-  };
-  constexpr std::array<Separator, 4> kSeparators{
-      {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
-  if (lines.size() < 3) return std::nullopt;  // two titles with a comma are no table
-  for (const auto& [character, name] : kSeparators) {
-    std::map<std::size_t, std::size_t> lines_with;  // by number of separators
-    for (const std::string_view line : lines) ++lines_with[separators_outside_quotes(line, character)];
-    const auto& [count, alike] =
-        *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
-    if (count == 0 || !are_most(alike, lines)) continue;
-    return grave("lines have " + format_count(count + 1) +
-                     " columns, and each line becomes one key (separator: " + std::string(name) + ")",
-                 lines);
+bool is_csv_field(std::string_view line) {
+  const auto quotes = static_cast<std::size_t>(std::ranges::count(line, '"'));
+  std::size_t doubled = 0;
+  for (std::size_t at = 1; (at = line.find("\"\"", at)) < line.size() - 2; at += 2) ++doubled;
+  return is_in(line, '"', '"') && quotes == 2 + 2 * doubled;
+}
+
+// A column of CSV in which only some fields are quoted: all those that hold a separator, a quote, or with
+// PHP's fputcsv a space.
+std::optional<Suspicion> csv_quotes(Lines lines) {
+  const Found quoted = lines_that(is_csv_field, lines);
+  for (const char reason : std::string_view(",;\t \"")) {
+    const auto has_reason = [reason](std::string_view line) {
+      return line.find(reason, 1) < line.size() - 1;
+    };
+    const auto contradicts = [reason](std::string_view line) {
+      return !is_csv_field(line) && line.find_first_of(std::string{reason, '"'}) != std::string_view::npos;
+    };
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(quoted, has_reason));
+    if (count == 0 || std::ranges::any_of(lines, contradicts)) continue;
+    return Suspicion{
+        .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
+        .is_grave = count >= 3 || are_many(count, lines)};
   }
   return std::nullopt;
 }
 
-bool is_json(std::string_view line) {
-  line = without_spaces(line);
-  return is_in(line, '{', '}') || is_in(line, '[', ']');
-}
-
-// The first line of an array or object that is written over several lines, or cut off.
-bool opens_json(std::string_view line) {
-  line = without_spaces(line);
-  if (!line.starts_with('[') && !line.starts_with('{')) return false;
-  line = without_spaces(line.substr(1));
-  return line.empty() || line.front() == '"' || line.front() == '{' || line.front() == '[';
-}
-
-bool closes_json(std::string_view line) {
-  line = without_spaces(line);
-  return line.ends_with(']') || line.ends_with('}');
-}
-
-std::optional<Suspicion> json(Lines lines, Lines last) {
-  const bool is_document =
-      opens_json(lines.front()) && (lines.size() == 1 || (!last.empty() && closes_json(last.back())));
-  if (!is_document && !are_most(lines_that(is_json, lines).size(), lines)) return std::nullopt;
-  return grave("lines are JSON, and each line becomes one key", lines);
-}
-
-std::optional<Suspicion> markup(Lines lines, Lines /*last*/) {
-  constexpr std::array<std::string_view, 9> kBeginnings{"<!doctype", "<html", "<head", "<body", "<?xml",
-                                                        "<?php",     "<!--",  "<h1",   "<title"};
-  const std::string_view first = without_spaces(lines.front());
-  const auto begins = [first](std::string_view beginning) {
-    return first.size() >= beginning.size() &&
-           ::strncasecmp(first.data(), beginning.data(), beginning.size()) == 0;
-  };
-  if (!std::ranges::any_of(kBeginnings, begins)) return std::nullopt;
-  return grave("this is a page of HTML or XML", lines);
-}
-
-// How the output of mysql, of sqlite3 -box and of redis-cli on a terminal begins.
-bool begins_table(std::string_view line) {
-  if (line.starts_with("****") && line.find(". row *") != std::string_view::npos) return true;
-  return (line.starts_with("+-") && line.ends_with("-+")) || line.starts_with("\u250C") ||
-         line.starts_with("1) \"");
-}
-
-// The line below a heading, as psql, sqlite3 -column and sqlcmd draw it.
-bool underlines(std::string_view line, std::string_view heading) {
-  return line.size() > 1 && line.size() == heading.size() && line.find('-') != std::string_view::npos &&
-         line.find_first_not_of("+-| ") == std::string_view::npos;
-}
-
-// "(3 rows)": psql.
-bool is_row_count(std::string_view line) {
-  const std::size_t digits_end = line.find_first_not_of("0123456789", 1);
-  return is_in(line, '(', ')') && digits_end > 1 &&
-         (line.substr(digits_end) == " row)" || line.substr(digits_end) == " rows)");
-}
-
-std::optional<Suspicion> table(Lines lines, Lines last) {
-  const bool is_drawn =
-      begins_table(lines.front()) || (lines.size() > 1 && underlines(lines[1], lines.front()));
-  if (!is_drawn && (last.empty() || !is_row_count(last.back()))) return std::nullopt;
-  return grave("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
-               lines);
-}
-
-// "ERROR 2013 (HY000)": mysql.
-bool is_mysql_error(std::string_view line) {
-  return line.starts_with("ERROR ") && line.find_first_of("0123456789") == 6 &&
-         line.find(" (") != std::string_view::npos;
-}
-
-// What PHP prints: on display or to a log, with and without HTML, and the end of a trace.
-bool is_php_error(std::string_view line) {
-  constexpr std::array<std::string_view, 7> kBeginnings{"Fatal error", "Parse error", "Warning",  "Notice",
-                                                        "Deprecated",  "Uncaught",    "thrown in"};
-  for (const std::string_view prefix : {"PHP ", "<b>"}) {
-    if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
-  }
-  return std::ranges::any_of(kBeginnings, [line](std::string_view text) { return line.starts_with(text); }) &&
-         line.find(" on line ") != std::string_view::npos;
-}
-
-bool is_message(std::string_view line) {
-  constexpr std::array kBeginnings{std::string_view("ERROR:  "),
-                                   std::string_view("FATAL:  "),
-                                   std::string_view("psql: "),
-                                   std::string_view("pg_dump: "),
-                                   std::string_view("mysql: "),
-                                   std::string_view("mysqldump: "),
-                                   std::string_view("mariadb: "),
-                                   std::string_view("mariadb-dump: "),
-                                   std::string_view("SQLSTATE["),
-                                   std::string_view("Runtime error near line "),
-                                   std::string_view("Could not connect to Redis"),
-                                   std::string_view("NOAUTH "),
-                                   std::string_view("(error) "),
-                                   std::string_view("curl: ("),
-                                   std::string_view("sh: 1: "),
-                                   std::string_view("bash: line "),
-                                   std::string_view("Traceback (most recent call last):"),
-                                   std::string_view("PHP Fatal error:  "),
-                                   std::string_view("PHP Parse error:  "),
-                                   std::string_view("PHP Warning:  "),
-                                   std::string_view("PHP Notice:  "),
-                                   std::string_view("<!DOCTYPE html"),
-                                   std::string_view("<html")};
-  line = without_spaces(line);
-  return is_mysql_error(line) || is_php_error(line) || line.ends_with("</html>") ||
-         std::ranges::any_of(kBeginnings, [line](std::string_view text) { return line.starts_with(text); });
-}
-
-std::optional<Suspicion> messages(Lines lines, Lines last) {
-  for (const Lines outer : {lines.first(std::min(kOuterLines, lines.size())), last_of(last, kOuterLines)}) {
-    const auto found = lines_that(is_message, outer);
-    if (!found.empty())
-      return grave("a program failed while it wrote the list, which may be incomplete", found);
+std::optional<Suspicion> columns(Lines lines) {
+  constexpr std::array<std::pair<char, const char*>, 4> kSeparators{
+      {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
+  if (lines.size() < 3) return std::nullopt;  // two titles with a comma are no table
+  for (const auto& [character, name] : kSeparators) {
+    std::map<std::size_t, std::size_t> lines_with;  // by number of separators
+    for (const std::string_view line : lines) ++lines_with[count_outside_quotes(line, character)];
+    const auto& [count, alike] =
+        *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
+    if (count == 0 || !are_most(alike, lines)) continue;
+    return Suspicion{.sentence = "lines have " + format_count(count + 1) +
+                                 " columns, and each line becomes one key (separator: " + name +
+                                 "): " + examples(lines),
+                     .is_grave = true};
   }
   return std::nullopt;
 }
@@ -310,87 +234,75 @@ bool is_null(std::string_view line) {
   return line == "NULL" || line == "\\N";
 }
 
-struct OddLine {
-  LineTest is_odd;
-  std::string_view sentence;
-};
+constexpr std::array<std::pair<LineTest, std::string_view>, 4> kOddLines{
+    {{has_space_at_an_edge, "lines begin or end with a space, which becomes part of the key: "},
+     {is_not_utf8, "lines are not UTF-8 (if they are Latin-1: iconv -f LATIN1 -t UTF-8): "},
+     {is_lost, "letters were lost in a conversion (mysql --default-character-set=utf8mb4 keeps them): "},
+     {is_null, "a database's NULL became a key: "}}};
 
-constexpr std::array<OddLine, 4> kOddLines{
-    {{has_space_at_an_edge, "lines begin or end with a space, which becomes part of the key"},
-     {is_not_utf8, "lines are not UTF-8 (if they are Latin-1: iconv -f LATIN1 -t UTF-8)"},
-     {is_lost, "letters were lost in a conversion (mysql --default-character-set=utf8mb4 keeps them)"},
-     {is_null, "a database's NULL became a key"}}};
-
-struct Signature {
-  std::string_view bytes;
-  std::string_view format;
-  std::string_view remedy;
-};
-
-// The first bytes of each format (RFC 1952, RFC 8878, the .xz file format), including the gzip method (8).
-constexpr std::array<Signature, 3> kCompressed{{{"\x1F\x8B\x08", "gzip", "zcat"},
-                                                {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"},
-                                                {{"\xFD\x37\x7A\x58\x5A\x00", 6}, "xz", "xzcat"}}};
-
-// What Git has in place of a large file that it was not told to fetch.
-constexpr std::array<Signature, 2> kPointers{
-    {{"version https://git-lfs.github.com/spec/", "Git LFS", "git lfs pull"},
-     {"/annex/objects/", "git-annex", "git annex get"}}};
+// In a sorted list they may all be at the end.
+std::optional<Suspicion> odd_lines(LineTest is_odd, std::string_view sentence, Lines lines, Lines last) {
+  std::optional<Suspicion> suspicion;
+  for (const Lines part : {lines, last}) {
+    const Found some = lines_that(is_odd, part);
+    if (some.empty() || (suspicion && suspicion->is_grave)) continue;
+    suspicion = {.sentence = std::string(sentence) + examples(some), .is_grave = are_many(some.size(), part)};
+  }
+  return suspicion;
+}
 
 // A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
 // only if the NUL of a first letter below U+0100 follows.
 bool is_utf16(std::string_view text, const KeyFileFormat& format) {
   const bool is_little_endian = text.starts_with("\xFF\xFE");
   if (!is_little_endian && !text.starts_with("\xFE\xFF")) return false;
-  if (!format.nul_separated) return true;
   const std::size_t zero = is_little_endian ? 3 : 2;
-  return text.size() > zero && text[zero] == '\0';
+  return !format.nul_separated || (text.size() > zero && text[zero] == '\0');
 }
 
-std::optional<Suspicion> odd_lines(const OddLine& odd, Lines lines) {
-  const auto some = lines_that(odd.is_odd, lines);
-  if (some.empty()) return std::nullopt;
-  return Suspicion{.sentence = std::string(odd.sentence) + ": " + examples(some),
-                   .is_grave = are_many(some.size(), lines)};
-}
+// The first bytes of each format (RFC 1952, RFC 8878, the .xz file format), including the gzip method (8),
+// and of what Git has in place of a large file that it was not told to fetch.
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kOtherFiles{
+    {{"\x1F\x8B\x08", "is compressed by gzip: decompress it first, with zcat"},
+     {"\x28\xB5\x2F\xFD", "is compressed by zstd: decompress it first, with zstdcat"},
+     {{"\xFD\x37\x7A\x58\x5A\x00", 6}, "is compressed by xz: decompress it first, with xzcat"},
+     {"version https://git-lfs.github.com/spec/",
+      "is a pointer of Git LFS: fetch the list itself first, with git lfs pull"},
+     {"/annex/objects/", "is a pointer of git-annex: fetch the list itself first, with git annex get"}}};
 
 }  // namespace
 
 std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending,
                                         const KeyFileFormat& format) {
-  const std::vector<std::string_view> lines = split_lines(beginning, format);
-  const std::vector<std::string_view> last = split_lines(ending, format);
+  const Found lines = split_lines(beginning, format);
+  const Found last = split_lines(ending, format);
   std::vector<Suspicion> found;
-  if (const auto suspicion = messages(lines, last)) found.push_back(*suspicion);
+  const auto add = [&found](const std::string& what, Lines shown) {
+    if (!shown.empty()) found.push_back({.sentence = what + ": " + examples(shown), .is_grave = true});
+  };
+  add("a program failed while it wrote the list, which may be incomplete", messages(lines, last));
   if (!lines.empty()) {
-    for (const auto& look_for : {markup, json, table}) {
-      if (const auto suspicion = look_for(lines, last)) found.push_back(*suspicion);
-    }
-    for (const auto& look_for : {quotes, csv_quotes, columns}) {
-      if (const auto suspicion = look_for(lines)) found.push_back(*suspicion);
+    const Lines none;
+    const Found quoted = lines_that(is_quoted, lines);
+    const bool are_quoted = are_most(quoted.size(), lines);
+    add("this is a page of HTML or XML", begins_page(lines.front()) ? lines : none);
+    add("lines are JSON, and each line becomes one key", are_json(lines, last) ? lines : none);
+    add("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
+        are_table(lines, last) ? lines : none);
+    add("lines are in quotes, which become part of the keys", are_quoted ? quoted : none);
+    for (const auto& suspicion : {are_quoted ? std::nullopt : csv_quotes(lines), columns(lines)}) {
+      if (suspicion) found.push_back(*suspicion);
     }
   }
-  for (const OddLine& odd : kOddLines) {
-    // In a sorted list they may all be at the end.
-    std::optional<Suspicion> suspicion = odd_lines(odd, lines);
-    if (!suspicion || !suspicion->is_grave) {
-      if (auto at_end = odd_lines(odd, last)) suspicion = std::move(at_end);
-    }
-    if (suspicion) found.push_back(*suspicion);
+  for (const auto& [is_odd, sentence] : kOddLines) {
+    if (const auto suspicion = odd_lines(is_odd, sentence, lines, last)) found.push_back(*suspicion);
   }
   return found;
 }
 
 std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileFormat& format) {
-  for (const Signature& signature : kCompressed) {
-    if (!text.starts_with(signature.bytes)) continue;
-    return "is compressed by " + std::string(signature.format) + ": decompress it first, with " +
-           std::string(signature.remedy);
-  }
-  for (const Signature& signature : kPointers) {
-    if (!text.starts_with(signature.bytes)) continue;
-    return "is a pointer of " + std::string(signature.format) + ": fetch the list itself first, with " +
-           std::string(signature.remedy);
+  for (const auto& [bytes, why] : kOtherFiles) {
+    if (text.starts_with(bytes)) return why;
   }
   if (is_utf16(text, format)) return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";
   if (!format.nul_separated && text.starts_with("\xEF\xBB\xBF")) {

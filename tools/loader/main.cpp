@@ -14,6 +14,7 @@
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/unwaited_write.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve {
 namespace {
@@ -28,10 +29,24 @@ int refresh_once(const LoaderCommandLine& line, LoaderConfig config) {
   return loader.exit_status();
 }
 
+// A store that cannot be asked now has nothing to do with the configuration.
+void warn_of_risks(const LoaderConfig& config) {
+  for (const StoreConfig& store : config.stores) {
+    try {
+      if (!store.url.starts_with("redis")) continue;  // others may need files that this user must not make
+      for (const std::string& risk : open_store(store.url, IfMissing::Refuse, Patience::None)->risks())
+        fmt::print(stderr, "keysieved: warning: store {}: {}\n", store.name, risk);
+    } catch (const Error&) {
+    }
+  }
+}
+
 int run(const LoaderCommandLine& line) {
   LoaderConfig config = load_config(line.config_path);
   if (line.check_config) {
     fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
+    std::fflush(stdout);
+    warn_of_risks(config);
     return 0;
   }
   check_loader_user(config);

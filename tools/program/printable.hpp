@@ -1,4 +1,4 @@
-// Makes foreign text safe for a terminal, a log, or a page.
+// Makes foreign text safe for a terminal or a log.
 #pragma once
 
 #include <string>
@@ -9,8 +9,5 @@ namespace keysieve {
 // The text, with U+FFFD for everything that is not printable UTF-8, line ends included: a terminal could take
 // it for commands.
 std::string printable(std::string_view text);
-
-// The text inside HTML and SVG, with nothing in it that could begin markup or end an attribute.
-std::string markup_text(std::string_view text);
 
 }  // namespace keysieve

@@ -16,7 +16,8 @@ BypassesStatus bypasses_status(const ControlPage& control, UnixSeconds now) {
   const std::uint64_t in_force =
       bypasses_in_force(control, control.current.load(std::memory_order_acquire), now);
   return {.by_operator = bypass_status(control, kOperatorBypass, in_force),
-          .in_store = bypass_status(control, kStoreBypass, in_force)};
+          .in_store = bypass_status(control, kStoreBypass, in_force),
+          .is_for_lost_adds = (in_force & kAddsLostBit) != 0};
 }
 
 // Lookups come back as maybe, and nobody has switched them off.
@@ -42,6 +43,9 @@ SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
     set.troubles.push_back(code);
   }
   set.bypasses = bypasses_status(control, now);
+  const std::string_view adds_lost = to_string(Trouble::AddsLost);  // the loader may have said another one
+  if (set.bypasses->is_for_lost_adds && std::ranges::count(set.troubles, adds_lost) == 0)
+    set.troubles.push_back(adds_lost);
   if (reader.attachment() != nullptr)
     set.published = live_publication(*reader.attachment(), control, reading);
   return set;
@@ -63,6 +67,8 @@ std::optional<std::string> damage_of(const SetReader& reader) {
 }
 
 std::string_view code_of(const SetFacts& set) noexcept {
+  const bool is_bypassed = set.availability == Availability::Bypassed && !set.trouble;
+  if (is_bypassed && set.bypasses && set.bypasses->is_for_lost_adds) return to_string(Trouble::AddsLost);
   return set.trouble ? to_string(*set.trouble) : to_string(set.availability);
 }
 

@@ -23,6 +23,7 @@ struct BypassStatus {
 struct BypassesStatus {
   BypassStatus by_operator;
   BypassStatus in_store;
+  bool is_for_lost_adds = false;  // by the loader
 };
 
 struct SetFacts {
@@ -45,7 +46,7 @@ SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading);
 std::optional<std::string> damage_of(const SetReader& reader);
 
 // One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
-// "bypassed"). docs/runbook.md has a section for each.
+// "bypassed": by will). docs/runbook.md has a section for each.
 std::string_view code_of(const SetFacts& set) noexcept;
 
 // What a loader has left in shared memory, and whether it is silent though it promised to look again by

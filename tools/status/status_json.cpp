@@ -42,7 +42,8 @@ Json to_json(const SetFacts& set) {
                {"reason", text_or_null(set.reason)},
                {"troubles", set.troubles}};
   if (set.bypasses) {
-    const auto& [by_operator, in_store] = *set.bypasses;
+    const BypassStatus& by_operator = set.bypasses->by_operator;
+    const BypassStatus& in_store = set.bypasses->in_store;
     json.update({{"bypass", by_operator.is_on},
                  {"bypass_until", number_or_null(by_operator.until)},
                  {"store_bypass", in_store.is_on},

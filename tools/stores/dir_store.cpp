@@ -170,11 +170,12 @@ class DirStore final : public Store {
     const FileDescriptor lock = take_lock();
     TemporaryFile changes = next_changes();
     LogFile& file = file_of(log);
+    file.begin(now_ms());
     LogPosition last = file.end();
     std::vector<LogEntry> entries;
     entries.reserve(keys.size());
     for (const std::string& key : keys) {
-      last = next_log_position(last, static_cast<std::uint64_t>(unix_now_ms()));
+      last = next_log_position(last, now_ms());
       entries.push_back({last, key});
     }
     file.append(entries);
@@ -186,7 +187,12 @@ class DirStore final : public Store {
                                    std::size_t max_entries) override {
     check_log(log);
     check_folder();
-    return file_of(log).read_after(after, max_entries);
+    LogFacts facts = file_of(log).facts();
+    facts.is_cut = false;  // a writer is at work, or the next one ends it
+    known_facts(log) = facts;
+    std::vector<LogEntry> entries = file_of(log).read_after(after, max_entries);
+    std::erase_if(entries, [&](const LogEntry& entry) { return entry.position > facts.end; });
+    return entries;
   }
 
   LogPosition end_of(const std::string& log) override {
@@ -203,10 +209,13 @@ class DirStore final : public Store {
     changes.move_to(path_of_changes());
   }
 
-  LogFacts facts_of(const std::string& log) override {
+  void mark(const std::string& log) override {
     check_log(log);
-    check_folder();
-    return {.trimmed_to = file_of(log).trimmed_to()};
+    const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
+    file_of(log).begin(now_ms());
+    file_of(log).move_end(now_ms());
+    changes.move_to(path_of_changes());
   }
 
   void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
@@ -262,6 +271,8 @@ class DirStore final : public Store {
     const std::string path = folder_ + "/" + std::string(kLogPrefix) + file_name_of(log);
     return logs_.try_emplace(log, path).first->second;
   }
+
+  static std::uint64_t now_ms() { return static_cast<std::uint64_t>(unix_now_ms()); }
 
   void check_folder() const { open_folder(); }
 

@@ -109,14 +109,8 @@ class HttpStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     LogFile* file = copy_of_log(log);
+    known_facts(log) = file == nullptr ? LogFacts{} : file->facts();
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
-  }
-
-  LogFacts facts_of(const std::string& log) override {
-    const auto known = copies_->by_name.find(log_file_name(log));
-    LogFile* file =
-        known != copies_->by_name.end() && known->second.log ? &*known->second.log : copy_of_log(log);
-    return file == nullptr ? LogFacts{} : LogFacts{file->trimmed_to(), !file->is_whole()};
   }
 
   void distrust_copies() override { copies_->are_outdated(); }
@@ -222,7 +216,7 @@ class HttpStore final : public Store {
     if (copy.body) {
       copy.log.emplace(in_memory(*copy.body, shown(file_name)), shown(file_name));
       copy.body.reset();
-      if (!copy.log->is_whole()) copy.etag.clear();  // it may be that of the whole file
+      if (copy.log->facts().is_cut) copy.etag.clear();  // it may be that of the whole file
     }
     return copy.log ? &*copy.log : nullptr;
   }

@@ -34,19 +34,27 @@ void check_database(const std::string& folder, const std::string& store_name) {
   }
 }
 
-// A log's name is between zero bytes, which no record's key has. "\0<log>\0" holds the end of the log. The
-// same text plus a position, whose bytes compare as positions do, holds an entry's key.
-std::string end_key_of(const std::string& log) {
+// A log's name is between zero bytes, which no record's key has. "\0<log>\0" holds the log's head. The same
+// text plus a position, whose bytes compare as positions do, holds an entry: its ordinal, then its key.
+struct LogHead {
+  LogPosition begun{};
+  LogPosition end{};
+  std::uint64_t count = 0;
+};
+static_assert(sizeof(LogHead) == 40);
+
+std::string head_key_of(const std::string& log) {
   std::string key(1, '\0');
   return key.append(log).append(1, '\0');
 }
 
-std::string_view bytes_text(const LogPosition& position) {
-  return as_text(std::as_bytes(std::span(position)));
+template <typename T>
+std::string_view bytes_text(const T& value) {
+  return as_text(std::as_bytes(std::span(&value, 1)));
 }
 
 std::string entry_key_of(const std::string& log, const LogPosition& position) {
-  return end_key_of(log).append(bytes_text(position));
+  return head_key_of(log).append(bytes_text(position));
 }
 
 class LmdbStore final : public Store {
@@ -109,34 +117,37 @@ class LmdbStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     LmdbTransaction transaction = begin(0);
-    LogPosition last = end_in(transaction, log);
-    if (keys.empty()) return last;
+    LogHead head = head_in(transaction, log);
+    if (keys.empty()) return head.end;
     for (const std::string& key : keys) {
-      last = next_log_position(last, static_cast<std::uint64_t>(unix_now_ms()));
-      transaction.put(entry_key_of(log, last), key);
+      move_on(head);
+      ++head.count;
+      transaction.put(entry_key_of(log, head.end), std::string(bytes_text(head.count)).append(key));
     }
-    transaction.put(end_key_of(log), bytes_text(last));
+    put_head(transaction, log, head);
     transaction.commit();
-    return last;
+    return head.end;
   }
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
     const LmdbTransaction transaction = begin(MDB_RDONLY);
+    const LogHead head = head_in(transaction, log);
+    known_facts(log) = {.begun = head.begun, .end = head.end, .count = head.count};
     const std::string from = entry_key_of(log, after);
     LmdbCursor at(transaction, from);
     if (at.at_key() && at.key() == from) at.next();
     std::vector<LogEntry> entries;
     for (; entries.size() < max_entries && is_entry(at, log); at.next()) {
-      entries.push_back({position_of(at.key(), log), std::string(at.value())});
+      entries.push_back(entry_at(at, log));
     }
     return entries;
   }
 
   LogPosition end_of(const std::string& log) override {
     check_log(log);
-    return end_in(begin(MDB_RDONLY), log);
+    return head_in(begin(MDB_RDONLY), log).end;
   }
 
   void trim(const std::string& log, const LogPosition& up_to) override {
@@ -146,6 +157,15 @@ class LmdbStore final : public Store {
       if (position_of(at.key(), log) > up_to) break;
       at.remove_and_next();
     }
+    transaction.commit();
+  }
+
+  void mark(const std::string& log) override {
+    check_log(log);
+    LmdbTransaction transaction = begin(0);
+    LogHead head = head_in(transaction, log);
+    move_on(head);
+    put_head(transaction, log, head);
     transaction.commit();
   }
 
@@ -159,20 +179,41 @@ class LmdbStore final : public Store {
  private:
   [[nodiscard]] LmdbTransaction begin(unsigned flags) const { return {*environment_, flags, name()}; }
 
-  [[nodiscard]] LogPosition end_in(const LmdbTransaction& transaction, const std::string& log) const {
-    const auto end = transaction.get(end_key_of(log));
-    return end ? parse_position(*end, log) : LogPosition{};
+  [[nodiscard]] LogHead head_in(const LmdbTransaction& transaction, const std::string& log) const {
+    LogHead head;
+    const auto bytes = transaction.get(head_key_of(log));
+    if (!bytes) return head;
+    if (bytes->size() != sizeof head)
+      throw Error(ErrorKind::Data, name() + ": " + log + ": holds a wrong head");
+    std::memcpy(&head, bytes->data(), sizeof head);
+    return head;
+  }
+
+  static void put_head(LmdbTransaction& transaction, const std::string& log, const LogHead& head) {
+    transaction.put(head_key_of(log), bytes_text(head));
+  }
+
+  static void move_on(LogHead& head) {
+    head.end = next_log_position(head.end, static_cast<std::uint64_t>(unix_now_ms()));
+    if (head.begun == LogPosition{}) head.begun = head.end;
   }
 
   static bool is_entry(const LmdbCursor& at, const std::string& log) {
-    return at.at_key() && at.key().starts_with(end_key_of(log));
+    return at.at_key() && at.key().starts_with(head_key_of(log));
+  }
+
+  [[nodiscard]] LogEntry entry_at(const LmdbCursor& at, const std::string& log) const {
+    std::string_view value = at.value();
+    std::uint64_t ordinal = 0;
+    if (value.size() < sizeof ordinal)
+      throw Error(ErrorKind::Data, name() + ": " + log + ": holds an entry without its ordinal");
+    std::memcpy(&ordinal, value.data(), sizeof ordinal);
+    value.remove_prefix(sizeof ordinal);
+    return {.position = position_of(at.key(), log), .key = std::string(value), .ordinal = ordinal};
   }
 
   [[nodiscard]] LogPosition position_of(std::string_view entry_key, const std::string& log) const {
-    return parse_position(entry_key.substr(end_key_of(log).size()), log);
-  }
-
-  [[nodiscard]] LogPosition parse_position(std::string_view bytes, const std::string& log) const {
+    const std::string_view bytes = entry_key.substr(head_key_of(log).size());
     LogPosition position{};
     if (bytes.size() != position.size())
       throw Error(ErrorKind::Data, name() + ": " + log + ": holds a wrong position");

@@ -34,6 +34,7 @@ bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
 
 void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
   for (const LogEntry& entry : entries) {
+    if (entry.position == kBeforeAll) continue;  // a note
     if (entry.position <= last) {
       throw Error(ErrorKind::Usage,
                   path + ": position " + to_text(entry.position) + " does not come after " + to_text(last));
@@ -44,23 +45,6 @@ void check_entries(const std::string& path, LogPosition last, std::span<const Lo
     }
     last = entry.position;
   }
-}
-
-LogEntry copy_of(const LogEntryView& entry) {
-  if (!entry.key) return {entry.position, std::nullopt};
-  return {entry.position, std::string(*entry.key)};
-}
-
-// Adds the entries above `after`, at most `max_entries` in all; false when there was no room for all of
-// them.
-bool take_entries(std::span<const LogEntryView> from, const LogPosition& after, std::size_t max_entries,
-                  std::vector<LogEntry>& entries) {
-  for (const LogEntryView& entry : from) {
-    if (entry.position <= after || !entry.key) continue;
-    if (entries.size() == max_entries) return false;
-    entries.push_back(copy_of(entry));
-  }
-  return true;
 }
 
 }  // namespace
@@ -80,16 +64,43 @@ auto LogFile::reading(Read read) {
 
 void LogFile::append(std::span<const LogEntry> entries) {
   if (entries.empty()) return;
-  open(O_RDWR | O_CREAT);
-  find_end();
+  open_to_append();
   check_entries(path_, end_.position, entries);
-  remove_torn_frame();
-  keep();
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
-    append_frame(of_frame);
+    append_frame(encode_log_frame(of_frame));
+    for (const LogEntry& entry : of_frame) pass(end_, {entry.position, *entry.key, {}});
     entries = entries.subspan(of_frame.size());
   }
+}
+
+void LogFile::begin(std::uint64_t now_milliseconds) {
+  open_to_append();
+  if (end_.mark.begun != kBeforeAll) return;
+  append_mark({}, {next_log_position(end_.position, now_milliseconds), end_.mark.count});
+}
+
+void LogFile::move_end(std::uint64_t now_milliseconds) {
+  open_to_append();
+  append_mark(next_log_position(end_.position, now_milliseconds), end_.mark);
+}
+
+void LogFile::append_mark(const LogPosition& position, const LogMark& mark) {
+  append_frame(encode_log_mark(position, mark));
+  pass(end_, {position, std::nullopt, mark});
+}
+
+std::string LogFile::note() {
+  if (!open(O_RDONLY)) return {};
+  find_end();
+  return end_.note;
+}
+
+void LogFile::open_to_append() {
+  open(O_RDWR | O_CREAT);
+  find_end();
+  remove_torn_frame();
+  keep();
 }
 
 void LogFile::sync() {
@@ -101,32 +112,39 @@ void LogFile::sync() {
 std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t max_entries) {
   if (!open(O_RDONLY)) return {};
   return reading([&] {
-    if (after < read_.position) read_ = {};
+    if (after < read_.position) read_ = after < before_last_.position ? Known{} : before_last_;
     std::vector<LogEntry> entries;
     LogFrameReader frames(file_, path_, read_.offset);
     while (entries.size() < max_entries && frames.next()) {
-      if (!take_entries(frames.entries(), after, max_entries, entries)) break;
-      read_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
+      Known here = read_;
+      for (const LogEntryView& entry : frames.entries()) {
+        if (entry.key && entry.position > after && entries.size() == max_entries) return entries;
+        pass(here, entry);
+        if (!entry.key || entry.position <= after) continue;
+        entries.push_back(
+            {.position = entry.position, .key = std::string(*entry.key), .ordinal = here.mark.count});
+      }
+      if (frames.entries().front().key) before_last_ = read_;
+      pass(read_, frames);
     }
     return entries;
   });
+}
+
+LogFacts LogFile::facts() {
+  if (!open(O_RDONLY)) return {};
+  find_end();
+  return {.begun = end_.mark.begun,
+          .end = end_.position,
+          .count = end_.mark.count,
+          .trimmed_to = find_trimmed_to(),
+          .is_cut = end_.offset != size_of(file_, path_)};
 }
 
 LogPosition LogFile::end() {
   if (!open(O_RDONLY)) return {};
   find_end();
   return end_.position;
-}
-
-LogPosition LogFile::trimmed_to() {
-  if (!file_.is_open() && !open(O_RDONLY)) return {};
-  return find_trimmed_to();
-}
-
-bool LogFile::is_whole() {
-  if (!open(O_RDONLY)) return true;
-  find_end();
-  return end_.offset == size_of(file_, path_);
 }
 
 void LogFile::trim(const LogPosition& up_to) {
@@ -171,6 +189,7 @@ bool LogFile::is_known_in(const FileDescriptor& opened) const {
 
 void LogFile::forget() noexcept {
   read_ = {};
+  before_last_ = {};
   end_ = {};
   trimmed_to_.reset();
   kept_to_.reset();
@@ -188,8 +207,25 @@ void LogFile::keep() {
 void LogFile::find_end() {
   reading([this] {
     LogFrameReader frames(file_, path_, end_.offset);
-    while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
+    while (frames.next()) pass(end_, frames);
   });
+}
+
+void LogFile::pass(Known& known, const LogFrameReader& frames) {
+  known.offset = frames.end_offset();
+  known.last = frames.mark();
+  for (const LogEntryView& entry : frames.entries()) pass(known, entry);
+}
+
+void LogFile::pass(Known& known, const LogEntryView& entry) {
+  known.position = std::max(known.position, entry.position);
+  if (!entry.key) {
+    known.mark = entry.mark;
+  } else if (entry.position == kBeforeAll) {
+    known.note = *entry.key;
+  } else {
+    ++known.mark.count;
+  }
 }
 
 void LogFile::remove_torn_frame() {
@@ -205,8 +241,7 @@ LogPosition LogFile::find_trimmed_to() {
   return *trimmed_to_;
 }
 
-void LogFile::append_frame(std::span<const LogEntry> entries) {
-  const std::string frame = encode_log_frame(entries);
+void LogFile::append_frame(const std::string& frame) {
   try {
     if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
     write_all(file_, as_bytes(frame), path_);
@@ -216,7 +251,8 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
   }
-  end_ = {end_.offset + frame.size(), entries.back().position};
+  end_.offset += frame.size();
+  end_.last.reset();
   kept_to_ = end_.offset;
 }
 
@@ -236,7 +272,9 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   }
   sync_folder(folder_of(path_));
   read_ = {};
-  end_ = {size_of(file, path_), end_.position};
+  before_last_ = {};
+  end_.offset = size_of(file, path_);
+  end_.last.reset();
   kept_to_ = end_.offset;
   trimmed_to_ = up_to;
   file_ = std::move(file);
@@ -244,18 +282,35 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
 
 void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
                           const std::string& to_path) const {
-  if (up_to != kBeforeAll) {
-    const LogEntry trimmed{up_to, std::nullopt};
-    write_all(to, as_bytes(encode_log_frame(std::span(&trimmed, 1))), to_path);
-  }
+  const auto write = [&](const std::string& frame) { write_all(to, as_bytes(frame), to_path); };
+  const LogMark first{end_.mark.begun, count_up_to(up_to)};
+  if (first.begun != kBeforeAll || up_to != kBeforeAll) write(encode_log_mark(up_to, first));
+  LogPosition last = up_to;
   LogFrameReader frames(file_, path_, 0);
   while (frames.next()) {
     std::vector<LogEntry> kept;
     for (const LogEntryView& entry : frames.entries()) {
-      if (entry.position > up_to) kept.push_back(copy_of(entry));
+      if (entry.key && entry.position > up_to) kept.push_back({entry.position, std::string(*entry.key)});
     }
-    if (!kept.empty()) write_all(to, as_bytes(encode_log_frame(kept)), to_path);
+    if (kept.empty()) continue;
+    write(encode_log_frame(kept));
+    last = kept.back().position;
   }
+  if (end_.position > last) write(encode_log_mark(end_.position, end_.mark));
+  const LogEntry note{{}, end_.note};
+  if (!end_.note.empty()) write(encode_log_frame(std::span(&note, 1)));
+}
+
+std::uint64_t LogFile::count_up_to(const LogPosition& position) const {
+  Known known;
+  LogFrameReader frames(file_, path_, 0);
+  while (frames.next()) {
+    for (const LogEntryView& entry : frames.entries()) {
+      if (entry.position > position) return known.mark.count;
+      pass(known, entry);
+    }
+  }
+  return known.mark.count;
 }
 
 }  // namespace keysieve

@@ -10,11 +10,15 @@
 //       24      8  XXH3-64 of the 24 bytes before
 //       32         payload: the entries, then 0xff up to a multiple of 32
 //
-//   entry: position (16 bytes), length of the key (4 bytes; 0xffffffff: no key), key
+//   entry: position (16 bytes), length of the key (4 bytes), key
+//   mark:  position (16 bytes), 0xffffffff, when the log was begun (16 bytes), how many keys were ever
+//          appended before it (8 bytes)
+//   note:  an entry at position zero, which is of no log: what a loader knows of the log that it mirrors
 //
-// Numbers are little-endian, positions are not. The first entry has no key if the log was trimmed: all
-// entries up to its position were removed. A crash or a full disk may leave the last frame torn. It counts as
-// missing, and the next append removes it. Any other wrong byte is damage.
+// Numbers are little-endian, positions are not. The first frame of a log is a mark: all entries up to its
+// position were removed (zero: none). Later marks only move the end. The first key behind a mark has the
+// ordinal `count` + 1, and so on. A crash or a full disk may leave the last frame torn. It counts as missing,
+// and the next append removes it. Any other wrong byte is damage.
 #pragma once
 
 #include <sys/types.h>
@@ -44,28 +48,34 @@ class LogFile {
   LogFile(FileDescriptor copy, std::string name)
       : path_(std::move(name)), file_(std::move(copy)), is_copy_(true) {}
 
-  // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
-  // exception a first part may be there.
+  // Begins the log if it was not begun yet.
+  void begin(std::uint64_t now_milliseconds);
+  // Moves the end of the log to now, or to the next position if that is not above it.
+  void move_end(std::uint64_t now_milliseconds);
+  // Positions must rise, from above end(); throws Usage otherwise. All have keys. Durable when it returns;
+  // after an exception a first part may be there. An entry at position zero is a note, whatever end() is.
   void append(std::span<const LogEntry> entries);
+  // The last note; empty: there is none.
+  std::string note();
   // Makes durable what is there: a writer may have been killed before it has.
   void sync();
-  // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
-  // that returned; else it reads the file from the beginning.
+  // The entries above `after`, oldest first. Goes on where the last call stopped, or right before its last
+  // key, if `after` is not below that; else it reads the file from the beginning.
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
+  // What the log says of itself now.
+  LogFacts facts();
   // The highest position ever appended. The first call reads the whole file, later ones only what is new.
   LogPosition end();
   // Removes the entries up to `up_to`, and a torn frame, by writing the others to a new file in its place.
   void trim(const LogPosition& up_to);
-  // Every entry up to here was removed; all zero: none was. Of the file as it was read last.
-  LogPosition trimmed_to();
-  // False if the last frame is torn.
-  bool is_whole();
 
  private:
   struct Known {  // all before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
     std::optional<LogFrameMark> last{};  // that was read: its writer may take it back if its disk fails
+    LogMark mark{};                      // as it would be here
+    std::string note{};
   };
 
   bool open(int flags);
@@ -79,15 +89,21 @@ class LogFile {
   void find_end();
   LogPosition find_trimmed_to();
   void remove_torn_frame();
-  void append_frame(std::span<const LogEntry> entries);
+  static void pass(Known& known, const LogFrameReader& frames);
+  static void pass(Known& known, const LogEntryView& entry);
+  void append_frame(const std::string& frame);
+  void append_mark(const LogPosition& position, const LogMark& mark);
+  [[nodiscard]] std::uint64_t count_up_to(const LogPosition& position) const;
   void rewrite_above(const LogPosition& up_to);
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
+  void open_to_append();
 
   std::string path_;
   Access access_ = Access::OfFolder;
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
   bool is_copy_ = false;
   Known read_;
+  Known before_last_;  // before the last frame with keys that was read: readers look back at its last key
   Known end_;
   std::optional<std::uint64_t> kept_to_;   // all before the offset is durable, and the name
   std::optional<LogPosition> trimmed_to_;  // once the first frame was read

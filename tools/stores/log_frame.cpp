@@ -18,7 +18,9 @@ constexpr std::size_t kSectorBytes = 512;  // the least that any disk writes as 
 // A header never spans two sectors, since a power loss may lose one of them.
 constexpr std::size_t kFrameAlignment = 32;
 constexpr std::uint64_t kMagic = 0x31474f4c5359454b;  // "KEYSLOG1"
-constexpr std::uint32_t kNoKey = 0xffffffff;
+constexpr std::uint32_t kMark = 0xffffffff;
+constexpr std::size_t kMarkBytes = 24;
+static_assert(sizeof(LogMark) == kMarkBytes);
 constexpr std::size_t kEntryHeadBytes = sizeof(LogPosition) + sizeof(std::uint32_t);
 // Limit of a payload with several entries: a reader that stops inside a frame re-reads at most this much.
 constexpr std::size_t kFullFrameBytes = std::size_t{256} * 1024;
@@ -67,6 +69,17 @@ bool has_lost_sector(Bytes bytes, std::uint64_t offset) {
   return false;
 }
 
+// Completes a frame whose header is still zero.
+std::string sealed(std::string frame, std::size_t entry_count) {
+  frame.append((kFrameAlignment - frame.size() % kFrameAlignment) % kFrameAlignment, '\xff');
+  const Bytes payload = as_bytes(frame).subspan(sizeof(FrameHeader));
+  FrameHeader header{kMagic, static_cast<std::uint32_t>(entry_count),
+                     static_cast<std::uint32_t>(payload.size()), checksum(payload), 0};
+  header.header_checksum = checksum_of(header);
+  std::memcpy(frame.data(), &header, sizeof header);
+  return frame;
+}
+
 }  // namespace
 
 std::size_t entries_of_one_frame(std::span<const LogEntry> entries) {
@@ -83,16 +96,18 @@ std::string encode_log_frame(std::span<const LogEntry> entries) {
   std::string frame(sizeof(FrameHeader), '\0');
   for (const LogEntry& entry : entries) {
     append_bytes(frame, entry.position);
-    append_bytes(frame, entry.key ? static_cast<std::uint32_t>(entry.key->size()) : kNoKey);
-    if (entry.key) frame.append(*entry.key);
+    append_bytes(frame, static_cast<std::uint32_t>(entry.key->size()));
+    frame.append(*entry.key);
   }
-  frame.append((kFrameAlignment - frame.size() % kFrameAlignment) % kFrameAlignment, '\xff');
-  const Bytes payload = as_bytes(frame).subspan(sizeof(FrameHeader));
-  FrameHeader header{kMagic, static_cast<std::uint32_t>(entries.size()),
-                     static_cast<std::uint32_t>(payload.size()), checksum(payload), 0};
-  header.header_checksum = checksum_of(header);
-  std::memcpy(frame.data(), &header, sizeof header);
-  return frame;
+  return sealed(std::move(frame), entries.size());
+}
+
+std::string encode_log_mark(const LogPosition& position, const LogMark& mark) {
+  std::string frame(sizeof(FrameHeader), '\0');
+  append_bytes(frame, position);
+  append_bytes(frame, kMark);
+  append_bytes(frame, mark);
+  return sealed(std::move(frame), 1);
 }
 
 bool is_there(const LogFrameMark& frame, const FileDescriptor& file) {
@@ -156,10 +171,14 @@ void LogFrameReader::decode(Bytes payload, std::uint32_t entry_count) {
   entries_.clear();
   for (std::uint32_t i = 0; i < entry_count; ++i) {
     if (payload.size() < kEntryHeadBytes) refuse();
-    LogEntryView entry{load<LogPosition>(payload.data()), std::nullopt};
+    LogEntryView entry{load<LogPosition>(payload.data()), std::nullopt, {}};
     const auto key_bytes = load<std::uint32_t>(payload.data() + sizeof(LogPosition));
     payload = payload.subspan(kEntryHeadBytes);
-    if (key_bytes != kNoKey) {
+    if (key_bytes == kMark) {
+      if (payload.size() < kMarkBytes) refuse();
+      entry.mark = load<LogMark>(payload.data());
+      payload = payload.subspan(kMarkBytes);
+    } else {
       if (payload.size() < key_bytes) refuse();
       entry.key = as_text(payload.first(key_bytes));
       payload = payload.subspan(key_bytes);

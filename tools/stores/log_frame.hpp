@@ -18,10 +18,19 @@ namespace keysieve {
 std::size_t entries_of_one_frame(std::span<const LogEntry> entries);
 std::string encode_log_frame(std::span<const LogEntry> entries);
 
+// What such a file says of its log.
+struct LogMark {
+  LogPosition begun{};
+  std::uint64_t count = 0;  // of keys ever appended before this mark
+};
+// A frame with nothing else.
+std::string encode_log_mark(const LogPosition& position, const LogMark& mark);
+
 // An entry in the reader's buffer.
 struct LogEntryView {
   LogPosition position{};
-  std::optional<std::string_view> key;
+  std::optional<std::string_view> key;  // nothing: a mark
+  LogMark mark{};
 };
 
 // Tells a frame from another one that a writer has put into its place.

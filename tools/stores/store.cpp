@@ -68,9 +68,6 @@ std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilitie
     return "this store may forget a bypass: run keysieve bypass SET on each host";
   }
   if (use == StoreUse::Keep && !abilities.durable) return "this store may forget what is saved in it";
-  if (use == StoreUse::Collect && !abilities.list) {
-    return "this store cannot list its records, and drops old ones by itself";
-  }
   return std::nullopt;
 }
 
@@ -127,7 +124,7 @@ void Store::remove_many(std::span<const std::string> /*keys*/) {
 }
 
 std::vector<std::string> Store::keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) {
-  refuse_use(StoreUse::Collect);
+  refuse_use(StoreUse::List);
 }
 
 LogPosition Store::append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
@@ -143,6 +140,17 @@ std::vector<LogEntry> Store::read_after(const std::string& log, const LogPositio
 LogPosition Store::end_of(const std::string& log) {
   check_log(log);
   return {};
+}
+
+LogFacts Store::facts_of(const std::string& log) {
+  const auto known = facts_.find(log);
+  if (known != facts_.end()) return known->second;
+  read_after(log, log_position(~std::uint64_t{0}, ~std::uint64_t{0}), 1);
+  return facts_[log];
+}
+
+void Store::mark(const std::string& /*log*/) {
+  refuse_use(StoreUse::Append);
 }
 
 void Store::trim(const std::string& log, const LogPosition& /*up_to*/) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,12 +30,20 @@ struct LogEntry {
   std::optional<std::string> key;  // nothing: a notice, which only wakes watches
   // The field of an entry that is neither, which another client has written: for messages.
   std::optional<std::string> unknown_field{};
+  // Which of all keys ever appended to the log it is, from 1. 0: a notice, or a key that another client has
+  // appended in its own way: if it is lost, nobody may notice.
+  std::uint64_t ordinal = 0;
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
-// What a log itself says, where its file may have been copied or sent without the records next to it.
+// What a log says of itself. Keys are appended in one atomic step with their ordinals, so a log that is gone,
+// was begun anew, or has lost entries does not look like the one before.
 struct LogFacts {
+  LogPosition begun{};      // when it was begun, which no other log shares; all zero: there is none
+  LogPosition end{};        // the last position given out
+  std::uint64_t count = 0;  // of all keys ever appended, the ordinal of the last one
+  // A file may have been copied or sent without the records next to it.
   LogPosition trimmed_to{};  // entries up to here were removed; all zero: none were
   bool is_cut = false;       // it ends in the middle of an entry, and no writer is at work that would end it
 };
@@ -148,9 +157,12 @@ class Store {
   virtual LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& up_to);
-  // Of the log as this connection has read it last; reads it if it has not. A store that nobody copies file
-  // by file has nothing to say, because its records are never older than its logs.
-  virtual LogFacts facts_of(const std::string& /*log*/) { return {}; }
+  // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
+  // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
+  // and `is_cut`.
+  virtual LogFacts facts_of(const std::string& log);
+  // Begins the log if there is none, and moves its end to now, where a notice may stand.
+  virtual void mark(const std::string& log);
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
   virtual void notify(const std::string& log);
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
@@ -158,6 +170,10 @@ class Store {
   virtual void distrust_copies() {}
   // nullptr if the store cannot notify: poll instead. Independent of this connection.
   virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
+
+  // What the server's settings may lose, a sentence each; none where the server does not say. Throws as a
+  // read does.
+  virtual std::vector<std::string> risks() { return {}; }
 
   // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -167,6 +183,9 @@ class Store {
 
  protected:
   Store(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
+
+  // Every read_after() sets this, for facts_of().
+  LogFacts& known_facts(const std::string& log) { return facts_[log]; }
 
   // Every store calls these first. They throw Usage for an invalid log name, or a key that is too long for
   // a log.
@@ -182,6 +201,7 @@ class Store {
 
   std::string name_;
   std::string prefix_;
+  std::map<std::string, LogFacts> facts_;
 };
 
 // The beginnings of store URLs, "lmdb:, dir:, ... or ...:", for help and messages; docs/stores.md has their

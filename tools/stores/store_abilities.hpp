@@ -20,13 +20,12 @@ struct StoreAbilities {
 };
 
 enum class StoreUse {
-  Read,     // records, and logs if the store has any
-  Write,    // records
-  Append,   // to logs
-  Bypass,   // records of bypasses, which must not be forgotten
-  Keep,     // records that cannot be made again
-  List,     // names of records
-  Collect,  // lists records and removes those that are obsolete
+  Read,    // records, and logs if the store has any
+  Write,   // records
+  Append,  // to logs
+  Bypass,  // records of bypasses, which must not be forgotten
+  Keep,    // records that cannot be made again
+  List,    // names of records
 };
 
 // Of a store by its URL, or by its name. Throws Usage for an unknown scheme.

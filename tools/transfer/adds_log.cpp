@@ -52,7 +52,10 @@ std::optional<std::string> wake_loaders_of_all(Store& store) {
 }
 
 bool has_adds(Store& store, const std::string& set_name) {
-  const std::string log = adds_log(store, set_name);
+  return has_keys(store, adds_log(store, set_name));
+}
+
+bool has_keys(Store& store, const std::string& log) {
   LogPosition after{};
   for (;;) {
     const auto entries = store.read_after(log, after, kEntriesToLookAt);
@@ -63,13 +66,25 @@ bool has_adds(Store& store, const std::string& set_name) {
   }
 }
 
-LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t read_at_ms,
+LogPosition adds_from(Store& store, const std::string& set_name, std::optional<std::int64_t> read_at_ms,
                       std::chrono::milliseconds overlap) {
-  const LogPosition end = store.end_of(adds_log(store, set_name));
-  const auto read_at = static_cast<std::uint64_t>(std::max<std::int64_t>(read_at_ms, 0));
+  const std::string log = adds_log(store, set_name);
+  try {
+    if (store.abilities().log && store.abilities().write) store.mark(log);
+  } catch (const Error&) {
+    // A copy, a full store, or a user who may only read: an earlier end is as safe.
+  }
+  const LogPosition end = store.end_of(log);
+  const auto read_at =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(read_at_ms.value_or(unix_now_ms()), 0));
   const auto before = static_cast<std::uint64_t>(std::max<std::int64_t>(overlap.count(), 0));
   const std::uint64_t latest = std::min(read_at, milliseconds_of(end));
   return log_position(latest - std::min(latest, before), 0);
+}
+
+UnixSeconds builds_help_after(const LogPosition& lost_to) noexcept {
+  constexpr auto kOverlap = static_cast<UnixSeconds>(std::chrono::seconds(kDefaultAddsOverlap).count());
+  return static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000) + kOverlap;
 }
 
 LogPosition adds_trimmed_to(Store& store, const std::string& set_name, const LogPosition& by_pointer) {

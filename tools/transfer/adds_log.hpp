@@ -1,4 +1,4 @@
-// The adds log of a set: keys that were added since a snapshot was built. Used by build, add, push, gc and
+// The adds log of a set: keys that were added since a snapshot was built. Used by build, add, push and
 // the loader.
 #pragma once
 
@@ -25,19 +25,24 @@ std::optional<std::string> wake_loaders(Store& store, const std::string& set_nam
 // first warning, and still tries to wake the loaders of the other sets.
 std::optional<std::string> wake_loaders_of_all(Store& store);
 
-// Returns true if any key was added since the log was trimmed; notices do not count.
+// Returns true if the log holds any key; notices do not count.
+bool has_keys(Store& store, const std::string& log);
+// Returns true if any key was added since the log was trimmed.
 bool has_adds(Store& store, const std::string& set_name);
 
 // The longest time that a transaction may take from its add to its commit.
 inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
 
 // Returns where the layer over a snapshot begins. Call it before you read the snapshot's first key, at
-// `read_at_ms` (Unix milliseconds, not in the future). The position is `overlap` earlier: with "add, then
-// commit", an entry that is in the log already may belong to a row that is not visible yet. An earlier end
-// of the log counts instead of `read_at_ms`: a store whose clock is behind numbers its entries by it. A log
-// that was lost ends at zero, so all of it is read.
-LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t read_at_ms,
+// `read_at_ms` (Unix milliseconds, not in the future; nothing: now). The position is `overlap` earlier: with
+// "add, then commit", an entry that is in the log already may belong to a row that is not visible yet. An
+// earlier end of the log counts instead of `read_at_ms`: a store whose clock is behind numbers its entries by
+// it. So the log's end is moved to now first, unless the store does not allow it.
+LogPosition adds_from(Store& store, const std::string& set_name, std::optional<std::int64_t> read_at_ms,
                       std::chrono::milliseconds overlap = kDefaultAddsOverlap);
+
+// When a build must have begun, with the default overlap, to have all keys that were added up to there.
+UnixSeconds builds_help_after(const LogPosition& lost_to) noexcept;
 
 // How far the adds log is trimmed: what the pointer record says (all zero without one), or more if the log
 // itself does, because the record was lost or is an older copy.

@@ -10,18 +10,20 @@ namespace keysieve {
 
 struct DeletedSet {
   std::uint64_t generations = 0;
-  std::uint64_t chunks = 0;        // of those generations, and of pushes that were under way
+  std::uint64_t chunks = 0;        // of those generations, of pushes under way, and that no record lists
   bool is_still_bypassed = false;  // in this store
 };
 
 // Returns true if the store has anything of the set that delete_set() would remove.
 bool has_anything_of(Store& store, const std::string& set_name);
 
-// Removes all generations, pushes under way, and the adds log up to its end. Steps, of which a kill after any
-// leaves the set as it was, or rests that gc or another call removes:
+// Removes all generations, pushes under way, chunks that no record lists (in a store that can list; others
+// drop them by themselves), and the adds log up to its end. Also if the set's record is gone. Steps, of which
+// a kill after any leaves the set as it was, or rests that another call removes:
 //   1. One compare-and-set makes all generations and pushes garbage, and says that the set is deleted and the
 //      adds log trimmed. From then on the store has no such set.
-//   2. The chunks are removed, then their entries in the record; then the entries of the log.
+//   2. The chunks are removed, then their entries in the record; then chunks that it never listed, and the
+//      entries of the log.
 // Two things stay. The record, without generations, still says how far the log was trimmed: an older snapshot
 // that lacks those adds stays refused. A bypass in force stays too: hosts may still have live what it is
 // for, and would answer from that again. A push that is under way begins again, and brings the set back, or

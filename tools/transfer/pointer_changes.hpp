@@ -1,8 +1,8 @@
-// Changes that push, rollback and gc make to a pointer record; no store is touched here. Their rules:
+// Changes that push, rollback and delete make to a pointer record; no store is touched here. Their rules:
 //   - A push is pending before its first chunk is put, and only a pending push becomes current. So a push
 //     that was discarded never becomes current, however late it comes.
 //   - Chunks are removed only once their push is garbage, and the push stays listed until they are gone. So
-//     the next push or gc finishes after a crash at any point.
+//     the next push finishes after a crash at any point.
 //   - Entries of the adds log that a kept generation or a pending push needs are not trimmed.
 #pragma once
 
@@ -30,8 +30,8 @@ bool is_garbage(const PointerRecord& pointer, const PushId& push_id);
 void announce(PointerRecord& pointer, const PendingPush& push);
 // Discards pushes that were announced that long before `now`. Returns true if there were any.
 bool discard_abandoned(PointerRecord& pointer, UnixSeconds now, std::chrono::seconds abandoned_after);
-// Makes the push garbage; it must not be kept. If the list of garbage is full, forgets its oldest entry: gc
-// finds chunks that no record lists.
+// Makes the push garbage; it must not be kept. If the list of garbage is full, forgets its oldest entry,
+// whose chunks only delete_set() finds then.
 void discard(PointerRecord& pointer, const Garbage& push);
 
 // Makes `record` current under the next generation; the current one becomes the first of the previous ones.

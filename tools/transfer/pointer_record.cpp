@@ -76,6 +76,13 @@ Json to_json(const Garbage& garbage) {
   return {{"push_id", to_hex(garbage.push_id)}, {"chunk_count", garbage.chunk_count}};
 }
 
+Json to_json(const LogWitness& log) {
+  return {{"begun", to_text(log.begun)},
+          {"position", to_text(log.position)},
+          {"lost_to", to_text(log.lost_to)},
+          {"ordinal", log.ordinal}};
+}
+
 template <typename Entry>
 Json to_json(const std::vector<Entry>& entries) {
   Json list = Json::array();
@@ -237,6 +244,12 @@ PendingPush pending_push_of(const Json& object, const std::string& source) {
           reader.log_position("adds_from")};
 }
 
+LogWitness log_witness_of(const Json& object, const std::string& source) {
+  const MemberReader reader(object, source);
+  return {reader.log_position("begun"), reader.log_position("position"), reader.log_position("lost_to"),
+          reader.number<std::uint64_t>("ordinal")};
+}
+
 Garbage garbage_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
@@ -276,6 +289,7 @@ std::string encode(const PointerRecord& record) {
                 {"pending", to_json(record.pending)},
                 {"garbage", to_json(record.garbage)},
                 {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
+                {"adds_log", to_json(record.adds_log)},
                 {"change_id", to_hex(random_value<std::uint64_t>())},
                 {"record_checksum", std::string(kChecksumDigits, '0')}};
   if (record.is_deleted) document["deleted"] = true;
@@ -307,6 +321,7 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
     }
   }
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
+  record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
   if (reader.has("deleted")) record.is_deleted = reader.flag("deleted");
   if (record.is_deleted && record.current) reader.refuse("deleted", "is true, though something is current");
   return record;

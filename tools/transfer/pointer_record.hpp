@@ -1,6 +1,6 @@
 // The pointer record <prefix>:<set>:current says which snapshot is the current generation, which older ones
 // are kept for rollback, which pushes are under way, and which chunks are to be removed. It is the only
-// record of a set that push, rollback and gc change. It is JSON text, so that any client of the store can
+// record of a set that push, rollback and delete change. It is JSON text, so that any client of the store can
 // read it.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/guards.hpp"
+#include "tools/transfer/log_witness.hpp"
 
 namespace keysieve {
 
@@ -74,6 +75,7 @@ struct PointerRecord {
   std::vector<PendingPush> pending{};       // oldest first, at most kMaxPendingPushes
   std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
   LogPosition adds_trimmed_to{};            // entries of the adds log up to here may be gone
+  LogWitness adds_log{};                    // what the last push knew of it
   // By `keysieve delete`. A store that has lost the set, and is about to get it again, does not say so.
   bool is_deleted = false;
 

@@ -9,6 +9,7 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
@@ -79,6 +80,7 @@ class Push {
   PushResult run(const Progress& progress, UnixSeconds now) {
     now_ = now;
     settle_counters();
+    settle_log();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
       announce();
@@ -102,6 +104,7 @@ class Push {
   PushResult plan() {
     settle_counters();
     PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    pointer.adds_log = find_log(pointer.adds_log);
     check(pointer);
     before_ = pointer.current;
     make_current(pointer, record_);
@@ -112,6 +115,63 @@ class Push {
   void settle_counters() {
     if (counters_.empty() && filter_kind_of(snapshot_.kind()).can_count()) keep_counters();
     record_.counters_bytes = counters_.size();
+  }
+
+  // Begins the adds log if there is none. What the store has lost of it is noted before anything else,
+  // because this snapshot may be older than that, and moves the log's end: then hosts know that it is no late
+  // copy.
+  void settle_log() {
+    if (!store_.abilities().log) return;
+    compared_with_ = read_stored_pointer(store_, set_name_).value_or(PointerRecord{}).adds_log;
+    log_ = find_log(compared_with_);
+    const bool has_lost = log_.lost_to != compared_with_.lost_to;
+    if (!has_lost && log_.begun != LogPosition{}) return;
+    mark_log();
+    log_ = find_log(compared_with_);
+    if (!has_lost) return;
+    change_pointer(store_, set_name_, [this](PointerRecord& changed) { return know_log(changed); });
+  }
+
+  void mark_log() {
+    try {
+      store_.mark(adds_log(store_, set_name_));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Permission) throw;
+      warnings_.push_back("set \"" + set_name_ +
+                          "\": nobody may notice if added keys are lost: " + error.what());
+    }
+  }
+
+  // What stands in the log, and what is lost of what was known. A damaged log says nothing, and all who read
+  // it refuse it.
+  LogWitness find_log(const LogWitness& known) {
+    if (!store_.abilities().log) return known;
+    const std::string name = adds_log(store_, set_name_);
+    try {
+      CheckedLog log(store_, name, known, {});
+      log.read_to_end();
+      if (!log.has_lost() && !log.is_behind()) return log.known();
+      LogPosition lost_to = log.known().lost_to;
+      if (log.is_behind())  // one that is written to is no late copy
+        lost_to = std::max(lost_to, log_position(static_cast<std::uint64_t>(unix_now_ms()), 0));
+      CheckedLog as_it_is(store_, name, {.lost_to = lost_to}, {});
+      as_it_is.read_to_end();
+      return as_it_is.known();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Data) throw;
+      return known;
+    }
+  }
+
+  // Another push may have known more, or less. Returns false if there is nothing to change.
+  bool know_log(PointerRecord& pointer) {
+    if (pointer.adds_log == log_) return false;
+    if (pointer.adds_log != compared_with_) {
+      compared_with_ = pointer.adds_log;
+      log_ = find_log(compared_with_);
+    }
+    pointer.adds_log = log_;
+    return true;
   }
 
   // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
@@ -184,10 +244,18 @@ class Push {
   void check_adds(const PointerRecord& pointer) const {
     const LogPosition needed = adds_needed_by(record_.adds_from, record_.as_of).trimmed_at_most;
     const LogPosition trimmed_to = adds_trimmed_to(store_, set_name_, pointer.adds_trimmed_to);
-    if (needed >= trimmed_to) return;
+    const LogPosition& lost_to = pointer.adds_log.lost_to;
+    if (needed >= trimmed_to && needed >= lost_to) return;
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
+    if (needed < lost_to) {
+      throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
+                                       moment(needed) + " on, but " + store_.name() +
+                                       " has lost some that were added up to " + moment(lost_to) +
+                                       ": build it again after " + format_moment(builds_help_after(lost_to)) +
+                                       ", then push");
+    }
     throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
                                      moment(needed) + " on, but " + store_.name() +
                                      " has trimmed them up to " + moment(trimmed_to) +
@@ -239,6 +307,7 @@ class Push {
   std::optional<PointerRecord> move_pointer() {
     PointerRecord pointer = move_current(store_, set_name_, record_.push_id, [&](PointerRecord& changed) {
       if (!is_pending(changed, record_.push_id)) return false;
+      know_log(changed);
       check(changed);
       before_ = changed.current;
       make_current(changed, record_);
@@ -266,7 +335,7 @@ class Push {
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
       warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
-                          "which the next push or gc removes: " + error.what());
+                          "which the next push removes: " + error.what());
     }
   }
 
@@ -301,6 +370,8 @@ class Push {
   const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
+  LogWitness compared_with_{};
+  LogWitness log_{};
   UnixSeconds now_ = unix_now();
   std::optional<SnapshotRecord> before_;
   std::vector<std::string> warnings_;

@@ -1,9 +1,11 @@
 #include "tools/transfer/shared_seed.hpp"
 
+#include <set>
+
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/store_contents.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -46,12 +48,13 @@ HashSeed renew_shared_seed(Store& store) {
 }
 
 std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed) {
-  std::vector<std::string> names;
-  for (const auto& [set_name, chunks] : contents_of(store).sets) {
-    const auto pointer = read_pointer(store, set_name);
-    if (pointer && pointer->current->seed != seed) names.push_back(set_name);
+  std::set<std::string> names;  // a listing may name a record twice
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    const auto set_name = set_of_pointer_key(store, key);
+    const auto pointer = set_name ? read_pointer(store, *set_name) : std::nullopt;
+    if (pointer && pointer->current->seed != seed) names.insert(*set_name);
   }
-  return names;
+  return {names.begin(), names.end()};
 }
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// Reads and changes the pointer record in a store. Used by push, pull, rollback and gc.
+// Reads and changes the pointer record in a store. Used by push, pull, rollback and delete.
 #pragma once
 
 #include <functional>

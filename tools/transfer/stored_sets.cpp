@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/worker/seen/seen_page.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -82,7 +83,7 @@ std::string seen_log(const Store& store, const std::string& set_name) {
 }
 
 bool holds_seen_set(Store& store, const std::string& set_name) {
-  return store.abilities().log && !store.read_after(seen_log(store, set_name), {}, 1).empty();
+  return store.abilities().log && has_keys(store, seen_log(store, set_name));
 }
 
 void delete_seen_set(Store& store, const std::string& set_name) {

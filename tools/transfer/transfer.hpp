@@ -39,7 +39,7 @@ struct PushResult {
 // Then puts the chunks under a push id of its own, reads them back from a store that evicts, and moves the
 // pointer by compare-and-set, which allots the next generation; after a lost race it checks the guards again,
 // against the winner. Last, removes the chunks of generations older than the last three. If it is interrupted
-// before the compare-and-set, nothing changes for readers; the first push or gc kAbandonedAfter later removes
+// before the compare-and-set, nothing changes for readers; the first push kAbandonedAfter later removes
 // its chunks. A push that fails or is refused removes them itself, and one whose chunks were removed while it
 // was stopped begins again. Pushing the build that is current already replaces its chunks, which repairs a
 // damaged generation, and returns its record. Throws Data (guard, damaged pointer record), Locked (too many

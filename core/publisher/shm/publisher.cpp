@@ -181,6 +181,21 @@ bool Publisher::mark_damaged() noexcept {
   return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
+// Release: a reader that sees the bit gone sees the publication that has ended the loss.
+void Publisher::mark_adds_lost(bool are_lost) noexcept {
+  std::atomic<std::uint64_t>& current = control_->writable_page().current;
+  if (are_lost == are_adds_lost()) return;
+  if (are_lost) {
+    current.fetch_or(kAddsLostBit, std::memory_order_release);
+  } else {
+    current.fetch_and(~kAddsLostBit, std::memory_order_release);
+  }
+}
+
+bool Publisher::are_adds_lost() const noexcept {
+  return (control_->page().current.load(std::memory_order_relaxed) & kAddsLostBit) != 0;
+}
+
 std::optional<LayerWriter> Publisher::open_layer() const {
   return open_layer_of(current().publication);
 }
@@ -306,8 +321,8 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
 }
 
 // Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
-// complete. The two bypass bits belong to an operator and to the store, so they are carried over; the damaged
-// bit is not.
+// complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever is
+// published, so these bits are carried over; the damaged bit is not.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
@@ -318,7 +333,7 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
                                          ": another publisher has moved it to publication " +
                                          std::to_string(publication_of(word)));
     }
-  } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+  } while (!current.compare_exchange_weak(word, (word & (kBypassBits & ~kDamagedBit)) | publication,
                                           std::memory_order_release, std::memory_order_relaxed));
 }
 

@@ -47,6 +47,11 @@ class Publisher {
   // answers maybe until the next publication. Returns false if that was known.
   bool mark_damaged() noexcept;
 
+  // The store has lost keys that were added: every lookup answers maybe, whatever is published, until it is
+  // told that none are lost.
+  void mark_adds_lost(bool are_lost) noexcept;
+  [[nodiscard]] bool are_adds_lost() const noexcept;
+
   // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
   // is published, or without a layer. Throws MissingInput, Data, Permission.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;

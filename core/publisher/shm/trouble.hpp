@@ -27,13 +27,14 @@ enum class Trouble : std::uint8_t {
   SeenFull = 12,         // more keys than its filters are made for
   NotConfigured = 13,    // the set was removed from the configuration
   SeenLost = 14,         // memory of a seen set was gone, and keys with it
+  AddsLost = 15,         // the store has lost entries of the adds log: every answer is maybe
 };
 
 inline constexpr auto kTroubleNames = std::to_array<std::string_view>(
     {"none", "not_asked", "not_pushed", "unavailable", "login", "refused", "cannot_publish", "adds_in_memory",
      "not_cached", "seen_missing", "seen_overdue", "seen_not_saved", "seen_full", "not_configured",
-     "seen_lost"});
-static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::SeenLost) + 1);
+     "seen_lost", "adds_lost"});
+static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::AddsLost) + 1);
 
 constexpr std::string_view to_string(Trouble trouble) noexcept {
   return kTroubleNames[static_cast<std::size_t>(trouble)];

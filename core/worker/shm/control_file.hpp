@@ -22,13 +22,14 @@ inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T',
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
 inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds fields
 
-// `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
-// host, in the store, or by the loader because the bytes of this publication have changed. Clearing one
-// leaves the others. 0: nothing published yet.
+// `current` is a publication number. Its four top bits say that the set is bypassed: by an operator of this
+// host, in the store, or by the loader, because the bytes of this publication have changed or because the
+// store has lost keys that were added. Clearing one leaves the others. 0: nothing published yet.
 inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication clears it
-inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit;
+inline constexpr std::uint64_t kAddsLostBit = std::uint64_t{1} << 60;
+inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit | kAddsLostBit;
 constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
   return word & ~kBypassBits;
 }
@@ -106,7 +107,7 @@ inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 // Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
 inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
                                        UnixSeconds now) noexcept {
-  std::uint64_t in_force = word & kDamagedBit;
+  std::uint64_t in_force = word & (kDamagedBit | kAddsLostBit);
   for (const BypassSwitch& bypass : kBypassSwitches) {
     const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
     if (until == 0 || now < until) in_force |= word & bypass.bit;

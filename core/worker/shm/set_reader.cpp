@@ -22,6 +22,7 @@ std::string_view SetReader::reason() const noexcept {
   if (has_no_memory_) return "out of memory";
   if (availability_ == Availability::Bypassed) {
     if ((bypassed_by_ & kDamagedBit) != 0) return "its bytes have changed since they were published";
+    if ((bypassed_by_ & kAddsLostBit) != 0) return "the store has lost keys that were added to it";
     if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
     if (bypassed_by_ == kStoreBypassBit) return "bypassed in the store";
     return "bypassed by an operator of this host, and in the store";

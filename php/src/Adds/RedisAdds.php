@@ -36,6 +36,36 @@ final class RedisAdds implements Adds
     private const KEY_BYTES = 1 << 20; // loaders skip what is longer
     private const BATCH_KEYS = 1_000;
     private const BATCH_BYTES = 1 << 20;
+    /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. */
+    private const APPEND = <<<'LUA'
+        local function last(from)
+          local up_to, count = '+', 1
+          while true do
+            local found = redis.pcall('XREVRANGE', KEYS[1], up_to, from, 'COUNT', count)
+            if found.err or #found == 0 then return found end
+            for _, entry in ipairs(found) do
+              local fields = entry[2]
+              if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then
+                return {log = fields[#fields - 2], count = tonumber(fields[#fields])}
+              end
+            end
+            up_to, count = '(' .. found[#found][1], 100
+          end
+        end
+        local known = last('-')
+        if known.err then return known end
+        if not known.log then
+          local now = redis.call('TIME')
+          known = {log = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)), count = 0}
+        end
+        local id
+        for _, key in ipairs(ARGV) do
+          known.count = known.count + 1
+          id = redis.pcall('XADD', KEYS[1], '*', 'key', key, 'log', known.log, 'count', string.format('%.0f', known.count))
+          if id.err then return id end
+        end
+        return id
+        LUA;
 
     private \Redis|\RedisCluster|Relay|ClientInterface|null $connection = null;
     private int $database = 0; // as $connect has chosen it
@@ -99,7 +129,7 @@ final class RedisAdds implements Adds
                 $this->disconnect();
             }
             $connection = $this->connection ??= $this->connected();
-            $commands = array_map(static fn (string $key): array => ['XADD', $log, '*', 'key', $key], $keys);
+            $commands = [['EVAL', self::APPEND, '1', $log, ...$keys]];
             $refusal = match (true) {
                 $connection instanceof ClientInterface => self::sendByPredis($connection, $commands),
                 $connection instanceof \RedisCluster => self::sendToCluster($connection, $log, $commands),
@@ -115,7 +145,7 @@ final class RedisAdds implements Adds
     }
 
     /**
-     * @param non-empty-list<non-empty-list<string>> $commands XADD
+     * @param non-empty-list<non-empty-list<string>> $commands EVAL
      * @return ?string what Redis says against it
      */
     private static function sendByPredis(ClientInterface $redis, array $commands): ?string
@@ -156,7 +186,7 @@ final class RedisAdds implements Adds
     }
 
     /**
-     * @param non-empty-list<non-empty-list<string>> $commands XADD
+     * @param non-empty-list<non-empty-list<string>> $commands EVAL
      * @return ?string what Redis says against it
      */
     private static function sendToCluster(\RedisCluster $redis, string $log, array $commands): ?string

@@ -7,7 +7,6 @@ namespace KeySieve\Reader;
 use KeySieve\Availability;
 use KeySieve\Info;
 use KeySieve\InvalidNameException;
-use KeySieve\Key;
 use KeySieve\UnavailableException;
 
 /** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */

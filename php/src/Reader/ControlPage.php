@@ -7,6 +7,7 @@ namespace KeySieve\Reader;
 /** The control page of a set, which says which publication is current. docs/concurrency.md has its fields. */
 final class ControlPage
 {
+    public const ADDS_LOST = 1 << 60;
     public const DAMAGED = 1 << 61;
     public const BYPASSED_IN_STORE = 1 << 62;
     public const BYPASSED = PHP_INT_MIN; // bit 63
@@ -63,7 +64,7 @@ final class ControlPage
 
     public static function publicationOf(int $current): int
     {
-        return $current & self::DAMAGED - 1;
+        return $current & self::ADDS_LOST - 1;
     }
 
     /** The publication before, as long as readers may answer from it; 0: none. */
@@ -80,7 +81,7 @@ final class ControlPage
     /** Those bits of $current that hold now: the ends of the two bypasses may have passed. */
     public function bypassesInForce(int $current, int $now): int
     {
-        $bits = $current & (self::DAMAGED | self::BYPASSED_IN_STORE | self::BYPASSED);
+        $bits = $current & (self::ADDS_LOST | self::DAMAGED | self::BYPASSED_IN_STORE | self::BYPASSED);
         foreach ([self::BYPASSED => self::BYPASS_UNTIL, self::BYPASSED_IN_STORE => self::STORE_BYPASS_UNTIL] as $bit => $end) {
             if (($bits & $bit) !== 0) {
                 $until = $this->number($end);

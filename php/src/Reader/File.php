@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Reader;
 
 /** An open file that is read without a buffer, because others write to it. */
-final class File implements Bytes
+final class File
 {
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
@@ -45,16 +45,15 @@ final class File implements Bytes
     /**
      * The whole of a small file; null if there is none.
      *
-     * @throws Failure if it is there but cannot be read, or has more than $most bytes
+     * @throws Failure if it is there but cannot be read
      */
-    public static function contents(string $path, int $most = PHP_INT_MAX): ?string
+    public static function contents(string $path): ?string
     {
         if (self::statusOf($path) === null) {
             return null;
         }
         $file = self::open($path);
-        $size = $file->size();
-        return $size <= $most ? $file->readUpTo(0, $size) : throw Failure::data("$path: has $size bytes, $most are the most");
+        return $file->read(0, $file->size());
     }
 
     /**
@@ -98,6 +97,7 @@ final class File implements Bytes
         return $names;
     }
 
+    /** For messages. */
     public function name(): string
     {
         return $this->path;
@@ -114,27 +114,14 @@ final class File implements Bytes
         return $this->status()['size'];
     }
 
+    /** @throws Failure unless all of them can be read */
     public function read(int $offset, int $length): string
-    {
-        $bytes = $this->readUpTo($offset, $length);
-        if (strlen($bytes) !== $length) {
-            throw Failure::data("$this->path: is cut short: it ends before byte " . $offset + $length);
-        }
-        return $bytes;
-    }
-
-    /**
-     * Fewer at the end of the file.
-     *
-     * @throws Failure
-     */
-    public function readUpTo(int $offset, int $length): string
     {
         if ($length === 0) {
             return '';
         }
         if ($this->isBusy) {
-            return $this->openAgain()->readUpTo($offset, $length);
+            return $this->openAgain()->read($offset, $length);
         }
         // Without quietly(), which takes longer than the read.
         self::$warning = null;
@@ -149,8 +136,12 @@ final class File implements Bytes
             $this->isBusy = false;
             restore_error_handler();
         }
-        // @phpstan-ignore identical.alwaysTrue (the error handler sets it)
-        return self::$warning === null ? (string) $bytes : throw Failure::unreadable("$this->path: " . self::$warning);
+        // @phpstan-ignore notIdentical.alwaysFalse (the error handler sets it)
+        if (self::$warning !== null) {
+            throw Failure::unreadable("$this->path: " . self::$warning);
+        }
+        $isWhole = $bytes !== false && strlen($bytes) === $length;
+        return $isWhole ? $bytes : throw Failure::data("$this->path: is cut short: it ends before byte " . $offset + $length);
     }
 
     /** @throws Failure */

@@ -29,6 +29,7 @@ final class Header
     private const MOST_COMBINATIONS = 65535;
     private const VALUE_SAMPLE = 64;
     private const STRETCH_BYTES = 65536;
+    private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
@@ -54,8 +55,7 @@ final class Header
         public readonly string $buildId,
         public readonly int $fileBytes,
         public readonly string $tablesChecksum,
-        public readonly bool $isSigned,
-        public readonly string $tablesDigest,
+        private readonly bool $isSigned,
         /** Of each value of a map; 0: it is no map. */
         public readonly int $valueBits,
         public readonly int $memberCount,
@@ -63,17 +63,14 @@ final class Header
     ) {
     }
 
-    /**
-     * @param ?PublicKeys $keys by one of which it must be signed; null: it need not be
-     * @throws Failure
-     */
-    public static function read(Bytes $bytes, ?PublicKeys $keys = null): self
+    /** @throws Failure */
+    public static function read(File $file): self
     {
-        $source = $bytes->name();
-        if ($bytes->size() < self::BYTES) {
-            throw Failure::data("$source: is not a whole snapshot: {$bytes->size()} bytes, the header alone has 4096");
+        $source = $file->name();
+        if ($file->size() < self::BYTES) {
+            throw Failure::data("$source: is not a whole snapshot: {$file->size()} bytes, the header alone has 4096");
         }
-        $page = $bytes->read(0, self::BYTES);
+        $page = $file->read(0, self::BYTES);
         /** @var Fields $fields */
         $fields = unpack(self::FIELDS, $page);
         $fault = self::faultOf($fields, $page);
@@ -100,17 +97,15 @@ final class Header
             $fields['fileBytes'],
             strrev(substr($page, 320, 8)),
             $fields['digestsBytes'] !== 0,
-            $fields['tablesDigest'],
             $fields['valueBits'],
             $fields['memberCount'],
             $fields['combinationCount'],
         );
         $header->checkLayout($fields, $source);
-        if ($bytes->size() !== $header->fileBytes) {
-            $what = $bytes->size() < $header->fileBytes ? 'cut short' : 'too long';
-            throw Failure::data("$source: is $what: {$bytes->size()} bytes instead of $header->fileBytes");
+        if ($file->size() !== $header->fileBytes) {
+            $what = $file->size() < $header->fileBytes ? 'cut short' : 'too long';
+            throw Failure::data("$source: is $what: {$file->size()} bytes instead of $header->fileBytes");
         }
-        $keys?->check($header, $page, $source);
         return $header;
     }
 
@@ -149,7 +144,7 @@ final class Header
     /** The names of the sets, 64 bytes each, and then the combinations, 8 bytes each. */
     public function membersAt(): int
     {
-        return $this->digestsAt() + ($this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0);
+        return $this->digestsAt() + ($this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0);
     }
 
     public function membersBytes(): int
@@ -258,7 +253,7 @@ final class Header
             'checksumsAt' => $this->checksumsAt(),
             'checksumsBytes' => 8 * $this->stretchCount(),
             'digestsAt' => $this->isSigned ? $this->digestsAt() : 0,
-            'digestsBytes' => $this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0,
+            'digestsBytes' => $this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0,
             'membersAt' => $this->memberCount === 0 ? 0 : $this->membersAt(),
             'membersBytes' => $this->membersBytes(),
             'shardsAt' => $this->shardsAt(),

@@ -4,22 +4,18 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-use KeySieve\Key;
-
-/** What callers pass as keys, converted as the extension does it. */
+/** What callers pass as keys. One that is passed by itself is converted as the extension does it, an element of an array never. */
 final class Keys
 {
-    public const SCALARS = 'string|int';
-    private const TYPES = Key::class . '|' . self::SCALARS;
+    private const TYPES = 'string|int';
 
     /**
      * @param string $argument for the message
      * @throws \TypeError
      */
-    public static function string(mixed $key, string $argument, string $types = self::TYPES): string
+    public static function string(mixed $key, string $argument): string
     {
-        $string = $key instanceof Key && $types === self::TYPES ? $key->bytes : self::converted($key);
-        return $string ?? throw new \TypeError("$argument must be of type $types, " . get_debug_type($key) . ' given');
+        return self::converted($key) ?? throw new \TypeError("$argument must be of type " . self::TYPES . ', ' . get_debug_type($key) . ' given');
     }
 
     /**
@@ -63,8 +59,8 @@ final class Keys
     {
         $strings = [];
         foreach ($keys as $index => $key) {
-            $strings[$index] = $key instanceof Key ? $key->bytes : self::converted($key)
-                ?? throw new \TypeError("$method(): Argument #1 (\$keys) must be an array of " . self::TYPES . ', '
+            $strings[$index] = is_string($key) || is_int($key) ? (string) $key
+                : throw new \TypeError("$method(): Argument #1 (\$keys) must be an array of " . self::TYPES . ', '
                     . get_debug_type($key) . ' given at index ' . (is_int($index) ? $index : "\"$index\""));
         }
         return $strings;

@@ -42,7 +42,7 @@ final class PublishedDirectory implements Source
             [$published, $isBehind] = $controlTrouble === null
                 ? $this->followCurrent($control, $published, ControlPage::publicationOf($current), $looks) : [$published, false];
             $current = $control?->current() ?? 0; // it may have moved on meanwhile
-            $isBypassed = $current < 0 || $current >= ControlPage::DAMAGED;
+            $isBypassed = $current < 0 || $current >= ControlPage::ADDS_LOST;
             $bypassedBy = $control !== null && $isBypassed ? $control->bypassesInForce($current, $now) : 0;
         } catch (Failure $failure) {
             [$current, $isBehind, $bypassedBy, $controlTrouble] = [null, false, 0, $failure];
@@ -75,6 +75,7 @@ final class PublishedDirectory implements Source
         return match ($this->availability) {
             Availability::Bypassed => match (true) {
                 ($this->bypassedBy & ControlPage::DAMAGED) !== 0 => 'its bytes have changed since they were published',
+                ($this->bypassedBy & ControlPage::ADDS_LOST) !== 0 => 'the store has lost keys that were added to it',
                 $this->bypassedBy === ControlPage::BYPASSED => 'bypassed by an operator of this host',
                 $this->bypassedBy === ControlPage::BYPASSED_IN_STORE => 'bypassed in the store',
                 default => 'bypassed by an operator of this host, and in the store',

@@ -7,20 +7,17 @@ namespace KeySieve\Reader;
 /**
  * Where sets are, and what the settings of the extension say, which are read from php.ini here too. A source is
  *
- *   directory:/run/keysieve                a directory where a loader publishes
- *   dir:/srv/keysieve?prefix=keysieve      a dir: store
- *   files:/srv/sets                        a folder with files SET.ks
+ *   directory:/run/keysieve    a directory where a loader publishes
+ *   files:/srv/sets            a folder with files SET.ks, whose signatures nothing checks here
  *
  * It comes from use(), else from KEYSIEVE_SOURCE in the environment, else from keysieve.directory in php.ini. What seen sets answer
- * comes from answerSeenSets(), else from KEYSIEVE_SEEN_ON_UNAVAILABLE. The public keys by which snapshots of dir: and files: must be
- * signed come from signedBy(), else from KEYSIEVE_PUBLIC_KEYS. What a loader has published, the loader has checked.
+ * comes from answerSeenSets(), else from KEYSIEVE_SEEN_ON_UNAVAILABLE.
  */
 final class Settings
 {
     private const SEEN_ANSWERS = ['throw', 'new', 'seen'];
 
     private static ?string $source = null;
-    private static ?PublicKeys $publicKeys = null;
     private static ?string $seenOnUnavailable = null;
     private static ?bool $isEnabled = null;
     private static ?bool $throws = null;
@@ -34,16 +31,6 @@ final class Settings
     {
         self::parse($source);
         self::$source = $source;
-    }
-
-    /**
-     * For sets that were not asked yet. Several keys are separated by commas.
-     *
-     * @throws \InvalidArgumentException for what is no public key
-     */
-    public static function signedBy(string $publicKeys): void
-    {
-        self::$publicKeys = PublicKeys::parse($publicKeys);
     }
 
     /**
@@ -103,52 +90,32 @@ final class Settings
         return self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
     }
 
-    private static function publicKeys(): ?PublicKeys
-    {
-        // Also if it is empty, as from a variable that a shell does not know: not to check would be a surprise.
-        $keys = self::variable('KEYSIEVE_PUBLIC_KEYS');
-        try {
-            return self::$publicKeys ??= $keys === null ? null : PublicKeys::parse($keys);
-        } catch (\InvalidArgumentException $wrong) {
-            throw new \InvalidArgumentException("KEYSIEVE_PUBLIC_KEYS: {$wrong->getMessage()}");
-        }
-    }
-
     private static function environment(string $name): ?string
     {
-        $value = self::variable($name);
-        return $value !== '' ? $value : null;
-    }
-
-    private static function variable(string $name): ?string
-    {
         $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
-        return is_string($value) ? $value : null;
+        return is_string($value) && $value !== '' ? $value : null;
     }
 
     private static function open(string $source, string $set): Source
     {
-        [$scheme, $path, $prefix] = self::parse($source);
-        return match ($scheme) {
-            'directory' => new PublishedDirectory($path, $set, self::trustedOwner()),
-            'dir' => new StoreFolder($path, $prefix, $set, self::publicKeys()),
-            default => new SnapshotFiles($path, $set, self::publicKeys()),
-        };
+        [$scheme, $path] = self::parse($source);
+        return $scheme === 'directory' ? new PublishedDirectory($path, $set, self::trustedOwner()) : new SnapshotFiles($path, $set);
     }
 
-    /** @return array{string, string, string} scheme, path, prefix */
+    /** @return array{string, string} scheme and path */
     private static function parse(string $source): array
     {
-        if (preg_match('~\A(?:(directory|files):([^?]+)|(dir):([^?]+)(?:\?prefix=([A-Za-z0-9_.-]+))?)\z~', $source, $match) !== 1) {
-            $store = preg_match('~\A(?:lmdb|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
+        if (preg_match('~\A(directory|files):([^?]+)\z~', $source, $match) !== 1) {
+            $store = preg_match('~\A(?:lmdb|dir|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
             throw new \InvalidArgumentException($store
-                ? "a store with $scheme[0]: is not a source of sets: \"keysieve pull SET URL -o SET.ks\" fetches from it, then use files:/path; or a dir: store"
-                : "\"$source\" is not a source of sets: directory:/path, dir:/path or files:/path");
+                ? "a store with $scheme[0]: is not a source of sets: let keysieved publish it, then use directory:/path; "
+                    . 'or fetch with "keysieve pull SET URL -o SET.ks", then use files:/path'
+                : "\"$source\" is not a source of sets: directory:/path or files:/path");
         }
         if (str_contains($source, '://') || str_contains($source, "\0")) {
             throw new \InvalidArgumentException("\"$source\" is not a source of sets: the path is not one of files");
         }
-        return $match[1] !== '' ? [$match[1], $match[2], ''] : [$match[3], $match[4], $match[5] ?? 'keysieve'];
+        return [$match[1], $match[2]];
     }
 
     /** Looked up once: it may take a question over the network. */

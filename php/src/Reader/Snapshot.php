@@ -21,31 +21,23 @@ final class Snapshot
     /** @var list<string> */
     private readonly array $members;
     private readonly string $combinations;
-    private readonly string $digests; // signed; empty if nothing need be
     private readonly int $perStretch;
     private readonly int $stride;
     private readonly int $perPiece;
     private readonly int $firstPiece;
 
-    /**
-     * @param bool $isVerified the header has the right signature, and tables and shards must agree with what it says of them
-     * @throws Failure
-     */
-    private function __construct(private readonly Bytes $bytes, public readonly Header $header, bool $isVerified)
+    /** @throws Failure */
+    private function __construct(private readonly File $file, public readonly Header $header)
     {
         $this->kind = $header->kind;
-        $tables = $bytes->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
+        $tables = $file->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
         if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
-            throw Failure::data("{$bytes->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
-        }
-        if ($isVerified && PublicKeys::digest($tables) !== $header->tablesDigest) {
-            throw Failure::data("{$bytes->name()}: the signed digest of its tables does not match: they are forged, or were changed");
+            throw Failure::data("{$file->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
         }
         $this->entries = substr($tables, 0, 8 * $header->shardCount);
         $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->shardCount);
         $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
-        $this->digests = $isVerified ? substr($tables, $header->digestsAt() - Header::BYTES, PublicKeys::DIGEST_BYTES * $header->stretchCount()) : '';
         [$membersAt, $namesBytes] = [$header->membersAt() - Header::BYTES, Header::NAME_BYTES * $header->memberCount];
         $this->members = $this->memberNames(substr($tables, $membersAt, $namesBytes));
         $this->combinations = substr($tables, $membersAt + $namesBytes, 8 * $header->combinationCount);
@@ -59,24 +51,16 @@ final class Snapshot
     }
 
     /**
-     * The snapshot of a set, from its bytes.
+     * The snapshot of a set. Whether it is signed, and by whom, is checked by loaders, which have the keys for it.
      *
-     * @param ?PublicKeys $keys by one of which it must be signed; null: it need not be
-     * @param ?self $before what the process has read before: with keys, an older one may be replayed
      * @throws Failure
      */
-    public static function of(string $set, Bytes $bytes, ?PublicKeys $keys = null, ?self $before = null): self
+    public static function of(string $set, File $file): self
     {
-        $header = Header::read($bytes, $keys);
-        $snapshot = new self($bytes, $header, $keys !== null);
+        $header = Header::read($file);
+        $snapshot = new self($file, $header);
         if ($header->setName !== $set) {
-            throw Failure::data("{$bytes->name()} holds set \"$header->setName\", not \"$set\"");
-        }
-        if ($keys !== null && $before !== null && [$header->asOf, $header->builtAt] < [$before->header->asOf, $before->header->builtAt]) {
-            $moment = static fn (int $seconds): string => gmdate('Y-m-d\TH:i:s\Z', $seconds);
-            throw Failure::data("{$bytes->name()}: is signed as of {$moment($header->asOf)}, built at {$moment($header->builtAt)}, older than what was "
-                . "read before, as of {$moment($before->header->asOf)}, built at {$moment($before->header->builtAt)}: a signed set does not go "
-                . 'back; build it again from the older list, with the --adds-from of then');
+            throw Failure::data("{$file->name()} holds set \"$header->setName\", not \"$set\"");
         }
         return $snapshot;
     }
@@ -127,7 +111,7 @@ final class Snapshot
             }
         }
         if ($keys !== $this->header->keyCount) {
-            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->bytes->name(), $keys, $this->header->keyCount));
+            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->name(), $keys, $this->header->keyCount));
         }
     }
 
@@ -189,10 +173,10 @@ final class Snapshot
         $names = array_map(Header::text(...), $padded === '' ? [] : str_split($padded, Header::NAME_BYTES));
         foreach ($names as $index => $name) {
             if (preg_match(Header::NAME_RULE, $name) !== 1) {
-                throw Failure::data("{$this->bytes->name()}: name of member $index is not valid");
+                throw Failure::data("{$this->file->name()}: name of member $index is not valid");
             }
             if ($index !== 0 && strcmp($names[$index - 1], $name) >= 0) {
-                throw Failure::data("{$this->bytes->name()}: its members are not in order");
+                throw Failure::data("{$this->file->name()}: its members are not in order");
             }
         }
         return $names;
@@ -223,15 +207,10 @@ final class Snapshot
         $first = $stretch * $this->perStretch;
         $end = min($first + $this->perStretch, $this->header->shardCount);
         $at = $this->header->shardsAt() + $first * $this->stride;
-        $bytes = $this->bytes->read($at, ($end - $first) * $this->stride);
+        $bytes = $this->file->read($at, ($end - $first) * $this->stride);
         if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
             $length = strlen($bytes);
-            throw Failure::data("{$this->bytes->name()}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
-        }
-        if ($this->digests !== '' && PublicKeys::digest($bytes) !== substr($this->digests, PublicKeys::DIGEST_BYTES * $stretch, PublicKeys::DIGEST_BYTES)) {
-            $length = strlen($bytes);
-            throw Failure::data("{$this->bytes->name()}: a signed digest of its shards does not match: $length bytes from offset $at are forged, "
-                . 'or were changed');
+            throw Failure::data("{$this->file->name()}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
         }
         return $bytes;
     }
@@ -243,7 +222,7 @@ final class Snapshot
         $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
         $fault = $this->kind->faultOf($entry);
         if ($fault !== null) {
-            throw Failure::data("{$this->bytes->name()}: entry of shard $shard cannot be: $fault");
+            throw Failure::data("{$this->file->name()}: entry of shard $shard cannot be: $fault");
         }
         return $entry;
     }

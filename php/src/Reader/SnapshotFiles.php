@@ -20,7 +20,7 @@ final class SnapshotFiles implements Source, Publication
     private array $tried = [];
     private int $attachedAt = 0;
 
-    public function __construct(string $folder, private readonly string $set, private readonly ?PublicKeys $keys)
+    public function __construct(string $folder, private readonly string $set)
     {
         $this->path = "$folder/$set.ks";
     }
@@ -51,7 +51,7 @@ final class SnapshotFiles implements Source, Publication
 
     public function hint(): string
     {
-        return $this->snapshot === null ? UnknownName::amongFiles(dirname($this->path), '', $this->set, '.ks') : '';
+        return $this->snapshot === null ? UnknownName::amongFiles(dirname($this->path), $this->set) : '';
     }
 
     public function publication(): ?Publication
@@ -89,7 +89,7 @@ final class SnapshotFiles implements Source, Publication
             }
             // Within a second it may be written again and look the same. A copy may bring an old mtime along, but no ctime.
             $this->tried = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
-            $this->snapshot = Snapshot::of($this->set, File::open($this->path), $this->keys, $this->snapshot);
+            $this->snapshot = Snapshot::of($this->set, File::open($this->path));
             $this->attachedAt = $now;
             $this->trouble = null;
         } catch (Failure $failure) {

@@ -22,15 +22,15 @@ final class UnknownName
         return self::text($set, array_filter($names, static fn (string $name): bool => self::isFolder("$directory/$name")));
     }
 
-    /** Where each set has a file: what is between $before and $after is its name. */
-    public static function amongFiles(string $folder, string $before, string $set, string $after): string
+    /** Where each set has a file SET.ks. */
+    public static function amongFiles(string $folder, string $set): string
     {
         $files = File::namesIn($folder);
-        if ($files === null || in_array("$before$set$after", $files, true)) {
+        if ($files === null || in_array("$set.ks", $files, true)) {
             return '';
         }
-        $files = array_filter($files, static fn (string $file): bool => str_starts_with($file, $before) && str_ends_with($file, $after));
-        return self::text($set, array_map(static fn (string $file): string => substr($file, strlen($before), -strlen($after)), $files));
+        $files = array_filter($files, static fn (string $file): bool => str_ends_with($file, '.ks'));
+        return self::text($set, array_map(static fn (string $file): string => substr($file, 0, -strlen('.ks')), $files));
     }
 
     /** @param string[] $names */

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Testing;
 
-use KeySieve\Key;
 use KeySieve\Membership;
 use KeySieve\Reader\Keys;
 
@@ -23,18 +22,19 @@ final class ListedKeys implements Membership
         $this->listed = array_fill_keys($keys, true);
     }
 
-    public function mayContain(string|int|Key $key): bool
+    public function mayContain(string|int $key): bool
     {
-        return isset($this->listed[$key instanceof Key ? $key->bytes : (string) $key]);
+        return isset($this->listed[$key]);
     }
 
     public function mayContainMany(iterable $keys): array
     {
-        return array_map($this->mayContain(...), Keys::given($keys, __METHOD__));
+        return array_map($this->mayContain(...), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
     }
 
     public function candidates(iterable $keys): array
     {
-        return array_filter(Keys::given($keys, __METHOD__), $this->mayContain(...));
+        $keys = Keys::given($keys, __METHOD__);
+        return array_intersect_key($keys, array_filter(Keys::strings($keys, __METHOD__), $this->mayContain(...)));
     }
 }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Testing;
 
 use KeySieve\Availability;
-use KeySieve\Key;
 use KeySieve\Reader\Keys;
 use KeySieve\SeenKeys;
 use KeySieve\UnavailableException;
@@ -25,10 +24,10 @@ final class RememberedKeys implements SeenKeys
         $this->seen = array_fill_keys($seen, true);
     }
 
-    public function addIfNew(string|int|Key $key): bool
+    public function addIfNew(string|int $key): bool
     {
         $isNew = !$this->mayContain($key);
-        $this->seen[self::bytes($key)] = true;
+        $this->seen[$key] = true;
         return $isNew;
     }
 
@@ -37,21 +36,16 @@ final class RememberedKeys implements SeenKeys
         return array_map($this->addIfNew(...), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
     }
 
-    public function mayContain(string|int|Key $key): bool
+    public function mayContain(string|int $key): bool
     {
         if ($this->availability !== Availability::Ready) {
             throw new UnavailableException('remembered', $this->availability, "the seen set is {$this->availability->value}, as the test wants it");
         }
-        return isset($this->seen[self::bytes($key)]);
+        return isset($this->seen[$key]);
     }
 
     public function availability(): Availability
     {
         return $this->availability;
-    }
-
-    private static function bytes(string|int|Key $key): string
-    {
-        return $key instanceof Key ? $key->bytes : (string) $key;
     }
 }

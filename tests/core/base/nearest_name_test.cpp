@@ -5,7 +5,7 @@
 namespace keysieve {
 namespace {
 
-const std::vector<std::string> kNames{"plan", "push", "pull", "add", "publish", "status", "gc", "--json"};
+const std::vector<std::string> kNames{"plan", "push", "pull", "add", "publish", "status", "seed", "--json"};
 
 TEST(NearestName, FindsWhatWasMeant) {
   const std::vector<std::pair<std::string, std::string>> cases{

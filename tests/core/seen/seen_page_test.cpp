@@ -114,7 +114,7 @@ TEST_F(SeenPageTest, SaysHowItIsDamaged) {
   change_byte(offsetof(SeenPage, seed));
 }
 
-// A Key that has not been hashed yet has it.
+// Bytes that nobody has written have it.
 TEST_F(SeenPageTest, IsRefusedWithoutASeed) {
   rewrite_header([](SeenPage& page) { page.seed = {}; });
   expect_refused(ErrorKind::Data, page_path(), "seed is zero");

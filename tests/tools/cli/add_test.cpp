@@ -84,7 +84,7 @@ TEST_F(Add, RefusesAMistypedSetAndWarnsOfOneThatWasNeverPushed) {
 
 TEST_F(Add, NeedsNoRightInRedisButToAppend) {
   const RedisServer server;
-  server.command("ACL SETUSER writer on >s3cret ~keysieve:*:adds +xadd");
+  server.command("ACL SETUSER writer on >s3cret ~keysieve:*:adds +eval +time +xadd +xrevrange");
   const std::string url = server.tcp_url("writer:s3cret@");
   EXPECT_THAT(json({"add", "tags", "猫", url}), has({{"appended", 1}}));
   EXPECT_EQ(server.command("XLEN keysieve:tags:adds"), ":1");

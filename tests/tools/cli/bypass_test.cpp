@@ -1,5 +1,6 @@
 // keysieve bypass on this host, and with --store the records that every loader applies to its host.
 #include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -30,6 +31,13 @@ TEST_F(Bypass, SaysWhenTheStoresOwnOutlastsTheOneOfThisHost) {
   set_store_bypass(shared_memory(), "tags", 0);
   run({"bypass", "tags"});
   EXPECT_THAT(said({"bypass", "tags", "--off"}), HasSubstr("off on this host, but on in the store"));
+  EXPECT_TRUE(is_bypassed());
+}
+
+TEST_F(Bypass, IsNotWhatLostAddsAre) {
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  EXPECT_THAT(said({"bypass", "tags", "--off"}),
+              HasSubstr("off on this host; keysieve status says why the set does not answer"));
   EXPECT_TRUE(is_bypassed());
 }
 

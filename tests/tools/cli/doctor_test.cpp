@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "core/publisher/shm/trouble.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/clock.hpp"
@@ -133,6 +134,17 @@ TEST_F(Doctor, OnlyWarnsOfABypass) {
   const Answer answer = ask();
   EXPECT_THAT(answer.fact("warning", "set tags", "bypassed"), HasSubstr("by an operator of this host"));
   EXPECT_EQ(answer.exit_status, 0);
+}
+
+TEST_F(Doctor, FailsForLostAddsWhateverIsBypassed) {
+  publish_keys();
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = ask();
+    EXPECT_THAT(answer.fact("error", "set tags", "adds_lost"), HasSubstr("has lost keys that were added"));
+    EXPECT_NE(answer.exit_status, 0);
+    set_bypass(shared_memory(), "tags", 0);
+  }
 }
 
 TEST_F(Doctor, WarnsOfOldKeysThatNeverExpire) {

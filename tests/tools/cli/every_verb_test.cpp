@@ -54,7 +54,6 @@ TEST_F(EveryVerb, CreatesNoStoreWhereNoneExists) {
                             {"update tags --add " + keys_ + " " + url, missing},
                             {"bypass tags --store " + url, missing},
                             {"rollback tags --yes " + url, missing},
-                            {"gc " + url, missing},
                             {"seed " + url, missing},
                             {"push --dry-run " + tags_ + " " + url, missing},
                         });
@@ -101,7 +100,7 @@ TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
               {"push " + tags_ + " lmdb:", "lmdb:: an absolute path or //host must follow"},
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
               {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},
-              {"gc tags.ks", "tags.ks"},
+              {"seed tags.ks", "tags.ks"},
               {build_ + "--like ftp://user:s3cret@host/ " + keys_, "store \"ftp\" is not known"},
           });
   EXPECT_THAT(refusal(64, {"bypass", "tags", "--store", ""}), HasSubstr("store \"\" is not known"));
@@ -149,13 +148,12 @@ TEST_F(EveryVerb, NamesOutputThatCannotBeWritten) {
                           {"build --set tags " + keys_ + " -o /dev/null", "/dev/null: is there already"},
                           {"pull " + store() + " tags -o " + lost, lost + ": No such file or directory"},
                           {"pull " + store() + " tags -o " + shared_memory(), ": is there already"},
-                          {"plan --keys 9 --svg " + lost, lost},
-                          {"plan --keys 9 --svg " + shared_memory(), shared_memory()},
                       });
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   EXPECT_THAT(names_in(shared_memory()), IsEmpty());
-  for (const Words& arguments : {Words{"inspect", tags_}, Words{"plan", "--keys", "9"},
-                                 Words{"status", "--json"}, Words{"verify", tags_, "--keys", keys_}}) {
+  for (const Words& arguments :
+       {Words{"inspect", tags_}, Words{"plan", "--keys", "9"}, Words{"plan", "--keys", "9", "--plot"},
+        Words{"status", "--json"}, Words{"verify", tags_, "--keys", keys_}}) {
     ProgramCall call = call_of(arguments);
     call.output_to = "/dev/full";
     const ProgramResult result = run_program(call);

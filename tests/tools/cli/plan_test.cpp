@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -180,52 +178,46 @@ TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeysAndNoneInTheLarges
             "smaller shards, or a shorter list");
 }
 
-// That the picture is well-formed and no text covers another, php-tests/PlanSvgTest.php checks.
-class PlanSvg : public KeysieveProgram {
+// That gnuplot takes it, php-tests/PlanPlotTest.php checks.
+class PlanPlot : public KeysieveProgram {
  protected:
-  [[nodiscard]] std::string svg(const Words& options = {}) const {
-    run(Words{"plan", "--keys", "80000", "--svg", path("fpr.svg")} + options);
-    return read(path("fpr.svg"));
+  [[nodiscard]] std::string plot(const Words& options = {}) const {
+    return said(Words{"plan", "--keys", "80000", "--plot"} + options);
   }
 };
 
-TEST_F(PlanSvg, IsOnePictureOfEveryKindThatNeedsNothingElse) {
-  const std::string picture = svg();
-  EXPECT_THAT(picture, AllOf(StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""), EndsWith("</svg>\n"),
-                             HasSubstr("prefers-color-scheme: dark"), HasSubstr(">bound</text>")));
-  EXPECT_THAT(picture, AllOf(Not(HasSubstr("href")), Not(HasSubstr("@import")), Not(HasSubstr("<script"))));
+TEST_F(PlanPlot, HasACurveOfEveryKindAndTheBound) {
+  const std::string script = plot();
+  EXPECT_THAT(script, AllOf(StartsWith("set "), HasSubstr("title 'bound: "), Not(HasSubstr("set terminal")),
+                            ContainsRegex("dashtype 1 title 'split_block_bloom'"),
+                            ContainsRegex("dashtype 2 title 'xor'")));
   const Json plan = json({"plan", "--keys", "80000", "--all"});
   for (const Json& kind : plan.at("kinds")) {
-    EXPECT_THAT(picture, HasSubstr(">" + kind.at("kind").get<std::string>() + "</text>"));
+    EXPECT_THAT(script, HasSubstr("title '" + kind.at("kind").get<std::string>() + "'"));
   }
 }
 
-TEST_F(PlanSvg, ShowsWhatWasAskedForAndPlanned) {
-  EXPECT_THAT(svg(),
-              AllOf(HasSubstr("Dot: planned: 3,333 keys with k = 7."), HasSubstr("<circle class=\"mark\"")));
-  EXPECT_THAT(svg({"--shard-size", "2KiB", "--fpr", "2%"}),
-              AllOf(HasSubstr(">FPR of bloom in shards of 2.0 KiB<"), HasSubstr("the target, 2 %."),
-                    HasSubstr(">2 %</text>")));
-  EXPECT_EQ(said({"plan", "--keys", "3", "--svg", path("fpr.svg")}), said({"plan", "--keys", "3"}));
-  EXPECT_THAT(read(path("fpr.svg")),
-              AllOf(HasSubstr("Planned, further left: 3 keys"), Not(HasSubstr("<circle"))));
+TEST_F(PlanPlot, ShowsWhatWasAskedForAndPlanned) {
+  EXPECT_THAT(plot(),
+              AllOf(HasSubstr("title 'target: 1 %'"), HasSubstr("title 'recommended: split_block_bloom'"),
+                    HasSubstr("title 'planned: 3333 keys with k = 7'")));
+  EXPECT_THAT(plot({"--shard-size", "2KiB", "--fpr", "2%", "--static"}),
+              AllOf(HasSubstr("FPR of bloom in shards of 2.0 KiB"), HasSubstr("target: 2 %"),
+                    HasSubstr("recommended: ribbon")));
 }
 
-TEST_F(PlanSvg, HoldsPlainNumbersAtTheEndsOfTheRange) {
+TEST_F(PlanPlot, HoldsPlainNumbersAtTheEndsOfTheRange) {
   for (const Words& options :
        {Words{"--fpr", "1e-9", "--shard-size", "8KiB"}, Words{"--fpr", "1e-9", "--shard-size", "1KiB"},
         Words{"--fpr", "0.000001", "--shard-size", "8KiB"}, Words{"--fpr", "0.5", "--shard-size", "1KiB"}}) {
-    const std::string picture = svg(options);
-    const std::string shapes = picture.substr(picture.find("</style>"));
-    for (const char* wrong : {"nan", "inf", "e-", "e+"}) {
-      EXPECT_EQ(shapes.find(wrong), std::string::npos) << options[1] << ": " << wrong;
-    }
+    EXPECT_THAT(plot(options), AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf")))) << options[1];
   }
 }
 
-TEST_F(PlanSvg, WritesNothingForAPlanThatIsRefused) {
-  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --svg " + path("fpr.svg"), "1e-9 to 0.5"}});
-  EXPECT_FALSE(std::filesystem::exists(path("fpr.svg")));
+TEST_F(PlanPlot, IsNothingForAPlanThatIsRefused) {
+  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --plot", "1e-9 to 0.5"},
+                       {"plan --keys 9 --known-absent 2M --plot", "--known-absent"},
+                       {"plan --keys 9 --json --plot", "--json"}});
 }
 
 }  // namespace

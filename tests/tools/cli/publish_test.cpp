@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/publisher/shm/publisher.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -53,6 +54,20 @@ TEST_F(Publish, HidesNoAddedKeysUnlessToldTo) {
   EXPECT_EQ(answer("added"), "maybe");
   run({"publish", "--allow-hidden-adds", path("new.ks")});
   EXPECT_EQ(answer("new"), "maybe");
+}
+
+// There may be no keysieved that would end it.
+TEST_F(Publish, EndsTheMaybeForLostAddsIfToldTo) {
+  publish_old();
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  EXPECT_EQ(answer("new"), "maybe");
+  EXPECT_EQ(
+      refusal(65, {"publish", path("old.ks")}),
+      "set \"tags\" answers maybe, because the store has lost added keys, which would be absent; push a "
+      "later build instead, or lift this by --allow-hidden-adds");
+  EXPECT_EQ(answer("new"), "maybe");
+  run({"publish", "--allow-hidden-adds", path("old.ks")});
+  expect_old_is_live();
 }
 
 TEST_F(Publish, RefusesAGroupThatIsNotThere) {

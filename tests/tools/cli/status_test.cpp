@@ -1,13 +1,11 @@
 #include <fcntl.h>
 
-#include <array>
 #include <filesystem>
 #include <sstream>
 
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/clock.hpp"
-#include "tests/support/idle_reader.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -127,8 +125,7 @@ TEST_F(Status, ShowsKnownAbsentKeysOfSetsThatHaveThem) {
 TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   publish_set("products-2026-de", {"--as-of", "@1700000000"});
   set_bypass(shared_memory(), "products-2026-de", 0);
-  const IdleReader reader(SetReader({.directory = shared_memory()}, "products-2026-de"));
-  std::istringstream text(said({"status", "--readers"}));
+  std::istringstream text(said({"status"}));
   for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_THAT(said({"status"}), Not(HasSubstr("estimated FPR")));
   EXPECT_THAT(
@@ -219,6 +216,15 @@ TEST_F(Status, ShowsBothWaysToBypassASet) {
                  {"store_bypass_until", 4'000'000'000}});
 }
 
+TEST_F(Status, SaysThatAddsAreLostAndNotUntilWhen) {
+  publish_set("tags");
+  set_bypass(shared_memory(), "tags", 3'000'000'000);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  expect_status(
+      AllOf(HasSubstr("tags: the store has lost keys that were added to it\n"), Not(HasSubstr("until"))),
+      {{"availability", "bypassed"}, {"code", "adds_lost"}});
+}
+
 TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
   publish_set("tags");
   publish_set("shop");
@@ -236,63 +242,6 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
     EXPECT_THAT(refusal(65, {"status", "--verify", "shop"}), HasSubstr("set \"shop\" is damaged"));
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
   }
-}
-
-TEST_F(Status, ShowsWhichProcessesHaveWhatAttachedOrPinned) {
-  EXPECT_FALSE(Json::parse(keysieve({"status", "--json"}).output).contains("readers"));
-  EXPECT_THAT(keysieve({"status", "--readers"}).output, HasSubstr("no process has a set attached\n"));
-  publish_set("tags");
-  publish_set("shop");
-  const IdleReader idle(SetReader({.directory = shared_memory()}, "tags"));
-  publish_set("tags");
-  publish_set("tags");
-  const IdleReader fresh(SetReader({.directory = shared_memory()}, "tags"));
-  const std::string user = "[a-z0-9_-]+ +[0-9]+[smh]";
-  EXPECT_THAT(
-      said({"status", "--readers"}),
-      AllOf(ContainsRegex("tags +1 +12.0 KiB +pinned +" + std::to_string(idle.pid()) + " +" + user),
-            ContainsRegex("tags +3 +12.0 KiB +published +" + std::to_string(fresh.pid()) + " +" + user)));
-  const Json report = json({"status", "--readers"});
-  ASSERT_EQ(report.at("readers").size(), 2U);
-  const Json reader = report.at("readers").at(0);
-  EXPECT_THAT(reader, has({{"set", "tags"},
-                           {"publication", 1},
-                           {"bytes", 12 * 1024},
-                           {"pinned", true},
-                           {"pid", idle.pid()}}));
-  EXPECT_THAT(reader.at("program").get<std::string>(), HasSubstr("cli_test"));
-  EXPECT_NEAR(reader.at("started_at").get<double>(), static_cast<double>(unix_now()), 60.0);
-  EXPECT_THAT(report.at("readers").at(1), has({{"pinned", false}}));
-  EXPECT_EQ(json({"status", "shop", "--readers"}).at("readers"), Json::array());
-}
-
-TEST_F(Status, SaysWhatIsNeededToLookIntoProcesses) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  permit(shared_memory(), 0755);
-  EXPECT_THAT(keysieve_as_nobody({"status", "--readers"}).output,
-              ContainsRegex("could not be looked into: [0-9,]+ \\(needs CAP_SYS_PTRACE\\)\n"));
-}
-
-// Root may read the table, and anybody can start a program by any name.
-TEST_F(Status, ShowsNoProgramNameThatATerminalObeys) {
-  publish_set("tags");
-  std::array<int, 2> keys{};
-  ASSERT_EQ(::pipe2(keys.data(), O_CLOEXEC), 0);
-  std::string name = "\033[2J";
-  for (int i = 0; i < 30; ++i) name += "猫";
-  const pid_t query = start_process([&] {
-    ::dup2(keys[0], STDIN_FILENO);
-    return ::execl(KEYSIEVE_PROGRAM, name.c_str(), "query", "tags", "--stdin", "--directory",
-                   shared_memory().c_str(), nullptr);
-  });
-  ASSERT_EQ(::write(keys[1], "1\n", 2), 2);  // it attaches when it has something to ask
-  EXPECT_TRUE(eventually([&] { return json({"status", "--readers"}).at("readers").size() == 1; }));
-  const std::string table = said({"status", "--readers"});
-  EXPECT_THAT(table, AllOf(HasSubstr("\uFFFD[2J猫猫"), HasSubstr("猫…\n"), Not(HasSubstr("\033"))));
-  EXPECT_NO_THROW(static_cast<void>(Json(table).dump())) << "cut within a character";
-  ::kill(query, SIGKILL);
-  wait_for(query);
-  for (const int end : keys) ::close(end);
 }
 
 TEST_F(Status, GoesOnWatchingAfterAnError) {

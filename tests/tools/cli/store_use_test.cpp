@@ -19,18 +19,16 @@ TEST_F(StoreUse, AWebServerIsReadOnly) {
                        {"update tags --add no-such-file " + kNoServer, reason},
                        {"rollback tags " + kNoServer, reason},
                        {"delete tags --yes " + kNoServer, reason},
-                       {"gc " + kNoServer, reason},
                        {"seed --new " + kNoServer, reason},
                        {"bypass tags --store " + kNoServer, reason},
                        {"list " + kNoServer, kNoServer + ": this store cannot list what it holds"}});
 }
 
-TEST_F(StoreUse, MemcachedCarriesNoAddsAndNoBypassesAndCollectsItsOwnGarbage) {
+TEST_F(StoreUse, MemcachedCarriesNoAddsAndNoBypassesAndListsNothing) {
   expect_refusals(64,
                   {{"add tags x " + kNoCache, kNoCache + ": this store carries no adds"},
                    {"add tags --file no-such-file " + kNoCache, kNoCache + ": this store carries no adds"},
                    {"list " + kNoCache, kNoCache + ": this store cannot list what it holds"},
-                   {"gc " + kNoCache, kNoCache + ": this store cannot list its records"},
                    {"bypass tags --store " + kNoCache, kNoCache + ": this store may forget a bypass"}});
 }
 

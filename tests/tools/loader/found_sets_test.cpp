@@ -283,7 +283,7 @@ TEST_F(Patterns, KeepALostSetThatIsAboutToBePushedAgain) {
   round();
   EXPECT_TRUE(receives("shop-1"));
   change("shop-1", [](PointerRecord& pointer) {
-    pointer.pending.clear();  // as gc does
+    pointer.pending.clear();  // as the next push does
     return true;
   });
   round();

@@ -129,6 +129,13 @@ class Site {
   SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys) {
     return push_after_adds(set_name, keys, store_url());
   }
+  // As push(), of a build that begins now and knows no transaction that is open.
+  SnapshotRecord push_begun_now(const std::string& set_name, KeyRange keys, const std::string& url) {
+    const auto store = open_store(url);
+    store->mark(adds_log(*store, set_name));
+    const LogPosition from = adds_from(*store, set_name, unix_now_ms(), std::chrono::milliseconds(0));
+    return push_snapshot(build_snapshot(set_name, keys, as_of_++, 0.01, from), url);
+  }
   // To the generation before the current one.
   SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const {
     const auto store = open_store(url);
@@ -176,17 +183,28 @@ class Site {
   }
   // Whether every key of the range is answered with maybe by what is attached.
   [[nodiscard]] bool knows(const std::string& set_name, KeyRange keys) const {
-    SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
-    const Attachment* attached = reader.follow();
-    if (!attached) return false;
+    SetReader reader = this->reader(set_name);
+    return has(reader.follow(), keys);
+  }
+  // The same while a bypass makes every answer maybe.
+  [[nodiscard]] bool holds(const std::string& set_name, KeyRange keys) const {
+    SetReader reader = this->reader(set_name);
+    reader.follow();
+    return has(reader.attachment(), keys);
+  }
+
+ private:
+  [[nodiscard]] SetReader reader(const std::string& set_name) const {
+    return {{.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name};
+  }
+  static bool has(const Attachment* attached, KeyRange keys) {
+    if (attached == nullptr) return false;
     const KeyHasher& hasher = attached->snapshot().hasher();
     for (int i = 0; i < keys.count; ++i) {
       if (!attached->may_contain(hasher(key_number(keys.first + i)))) return false;
     }
     return true;
   }
-
- private:
   SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
     const auto store = open_store(url);

@@ -1,4 +1,4 @@
-// Small parts that both programs share: exit statuses, accounts, text inside markup.
+// Small parts that both programs share: exit statuses, accounts, foreign text.
 #include "tools/program/program.hpp"
 
 #include "tests/support/matchers.hpp"
@@ -54,10 +54,14 @@ TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {
   EXPECT_EQ(group_name(3'999'999'999), "3999999999");
 }
 
-TEST(MarkupText, LeavesNothingThatCouldBeMarkup) {
-  EXPECT_EQ(markup_text("<b a='1' c=\"2\">&amp;</b>"),
-            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;&lt;/b&gt;");
-  EXPECT_EQ(markup_text("猫 and dogs"), "猫 and dogs");
+TEST(PrintableText, HasNoControlCharacters) {
+  EXPECT_EQ(printable("pool café 猫"), "pool café 猫");
+  EXPECT_EQ(printable("a\033[2Jb\nc\x7F\xC2\x9Bz"), "a\uFFFD[2Jb\uFFFDc\uFFFD\uFFFDz");
+}
+
+TEST(PrintableText, IsUtf8WhateverItIsMadeOf) {
+  EXPECT_EQ(printable("a\xC3(\xFF\xED\xA0\x80"), "a\uFFFD(\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(printable("\xE7\x8C"), "\uFFFD\uFFFD");
 }
 
 }  // namespace

@@ -279,18 +279,19 @@ TEST_F(LmdbStore, IsNotOpenedByProcessesWithTheSameIdInTwoContainers) {
 TEST_F(LmdbStore, PositionsRiseWhenTheClockGoesBack) {
   open();
   const LogPosition ahead = log_position(static_cast<std::uint64_t>(unix_now_ms()) + 3'600'000, 5);
-  put_raw('\0' + kLog + '\0', std::string(ahead.begin(), ahead.end()));
+  const std::string position(ahead.begin(), ahead.end());
+  put_raw('\0' + kLog + '\0', position + position + std::string(8, '\0'));  // begun, end, count
   EXPECT_EQ(open()->end_of(kLog), ahead);
   EXPECT_EQ(append(*open(), {"a", "b"}), log_position(milliseconds_of(ahead), 7));
   open()->trim(kLog, log_position(~std::uint64_t{0}, 0));
   EXPECT_EQ(append(*open(), {"c"}), log_position(milliseconds_of(ahead), 8)) << "after a trim, too";
 }
 
-TEST_F(LmdbStore, NamesALogThatHoldsAWrongPosition) {
+TEST_F(LmdbStore, NamesALogThatHoldsAWrongHead) {
   open();
   put_raw('\0' + kLog + '\0', "short");
   const auto store = open();
-  const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong position";
+  const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong head";
   EXPECT_EQ(message_of<ErrorKind::Data>([&] { store->end_of(kLog); }), expected);
   EXPECT_EQ(message_of<ErrorKind::Data>([&] { append(*store, {"a"}); }), expected);
   put(*store, "a", "1");

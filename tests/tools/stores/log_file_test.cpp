@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -54,7 +55,7 @@ class LogFileTest : public ::testing::Test {
 
 TEST_F(LogFileTest, KeepsPositionsAsTheyAreGiven) {
   const std::vector<LogEntry> given{
-      {log_position(5, 0), "a"}, {log_position(5, 7), ""}, {log_position(6, 0), "b"}};
+      {log_position(5, 0), "a", {}, 1}, {log_position(5, 7), "", {}, 2}, {log_position(6, 0), "b", {}, 3}};
   file_.append(given);
   EXPECT_EQ(LogFile(path_).read_after(kBeforeAll, kAllBytes), given);
   EXPECT_EQ(LogFile(path_).end(), log_position(6, 0));
@@ -62,8 +63,7 @@ TEST_F(LogFileTest, KeepsPositionsAsTheyAreGiven) {
 
 TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
   file_.append(entries({"a", "b"}));
-  for (const LogPosition& position :
-       {log_position(1, 1), log_position(1, 0), log_position(0, 9), kBeforeAll}) {
+  for (const LogPosition& position : {log_position(1, 1), log_position(1, 0), log_position(0, 9)}) {
     const LogEntry entry{position, "c"};
     EXPECT_THAT(message_of<ErrorKind::Usage>([&] { file_.append(std::span(&entry, 1)); }),
                 HasSubstr(path_ + ": position " + to_text(position) + " does not come after 1-1"));
@@ -71,9 +71,9 @@ TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
   EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
 }
 
-TEST_F(LogFileTest, DoesNotReadBackEntriesWithoutAKey) {
-  const std::vector<LogEntry> given{{log_position(1, 0), "a"}, {log_position(2, 0), std::nullopt}};
-  file_.append(given);
+TEST_F(LogFileTest, DoesNotReadBackMarks) {
+  file_.append(entries({"a"}));
+  file_.move_end(2);
   EXPECT_THAT(keys_in_file(), ElementsAre("a"));
   EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
 }
@@ -282,28 +282,24 @@ TEST_F(LogFileTest, ShrinksWhenItIsTrimmed) {
   file_.trim(log_position(99, 0));
   EXPECT_LT(bytes().size(), 1'200U);
   file_.trim(log_position(100, 0));
-  EXPECT_EQ(bytes().size(), 64U);
+  EXPECT_EQ(bytes().size(), 96U);
   EXPECT_EQ(LogFile(path_).end(), log_position(100, 0));
 }
 
 TEST_F(LogFileTest, SaysHowFarItWasTrimmed) {
   LogFile reader(path_);
-  const auto trimmed_to = [&reader] {
-    reader.end();
-    return reader.trimmed_to();
-  };
+  const auto trimmed_to = [&reader] { return reader.facts().trimmed_to; };
   EXPECT_EQ(trimmed_to(), kBeforeAll) << "no file";
   file_.append(entries({"a", "b", "c"}));
   EXPECT_EQ(trimmed_to(), kBeforeAll);
   file_.trim(log_position(0, 9));
   EXPECT_EQ(trimmed_to(), kBeforeAll) << "nothing was removed";
   file_.trim(log_position(1, 1));
-  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "it has not read this file yet";
   EXPECT_EQ(trimmed_to(), log_position(1, 1));
   EXPECT_THAT(keys_in(reader), ElementsAre("c"));
   file_.append(entries({"d"}, 4));
   file_.trim(log_position(3, 0));
-  EXPECT_EQ(file_.trimmed_to(), log_position(3, 0));
+  EXPECT_EQ(file_.facts().trimmed_to, log_position(3, 0));
   EXPECT_EQ(trimmed_to(), log_position(3, 0)) << "between two entries";
   file_.trim(log_position(9, 0));
   EXPECT_EQ(trimmed_to(), log_position(4, 0))
@@ -318,7 +314,7 @@ TEST_F(LogFileTest, SaysHowFarItWasTrimmedAfterATornEntryWasReplaced) {
   write(bytes().substr(0, bytes().size() - 1));
   LogFile(path_).append(entries({"d"}, 3));
   EXPECT_THAT(keys_in_file(), ElementsAre("b", "d"));
-  EXPECT_EQ(LogFile(path_).trimmed_to(), log_position(1, 0));
+  EXPECT_EQ(LogFile(path_).facts().trimmed_to, log_position(1, 0));
 }
 
 TEST_F(LogFileTest, LosesATornEntryWhenItIsTrimmedThoughNothingElseIs) {
@@ -331,15 +327,81 @@ TEST_F(LogFileTest, LosesATornEntryWhenItIsTrimmedThoughNothingElseIs) {
 }
 
 TEST_F(LogFileTest, IsWholeUnlessItsLastEntryIsTorn) {
-  EXPECT_TRUE(file_.is_whole()) << "no file";
+  EXPECT_FALSE(file_.facts().is_cut) << "no file";
   file_.append(entries({"a", "b"}));
   const std::size_t first = bytes().size();
   file_.append(entries({"c"}, 2));
   const std::string all = bytes();
   for (std::size_t size = 0; size <= all.size(); ++size) {
     write(all.substr(0, size));
-    EXPECT_EQ(LogFile(path_).is_whole(), size == 0 || size == first || size == all.size()) << size;
+    EXPECT_NE(LogFile(path_).facts().is_cut, size == 0 || size == first || size == all.size()) << size;
   }
+}
+
+TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
+  file_.begin(1);
+  file_.append(entries({"a", "b", "c"}, 2));
+  file_.append(entries({"d"}, 3));
+  for (const LogPosition& up_to : {kBeforeAll, log_position(2, 1), log_position(9, 0)}) {
+    file_.trim(up_to);
+    for (const LogFacts& facts : {file_.facts(), LogFile(path_).facts()}) {
+      EXPECT_EQ(facts.begun, log_position(1, 0));
+      EXPECT_EQ(facts.count, 4U);
+      EXPECT_EQ(facts.end, log_position(3, 0));
+    }
+  }
+  file_.move_end(7);
+  file_.append(entries({"e"}, 8));
+  file_.trim(log_position(7, 0));
+  EXPECT_EQ(LogFile(path_).facts().count, 5U);
+  file_.trim(log_position(8, 0));
+  file_.move_end(9);
+  write(bytes() + "torn");
+  LogFile(path_).trim(kBeforeAll);
+  EXPECT_EQ(LogFile(path_).facts().count, 5U);
+  EXPECT_EQ(LogFile(path_).facts().end, log_position(9, 0));
+}
+
+TEST_F(LogFileTest, GivesEachKeyTheSameOrdinalHoweverItIsReadAndTrimmed) {
+  file_.begin(1);
+  file_.append(entries({"a", "b", "c"}, 2));
+  file_.move_end(3);
+  file_.append(entries({"d"}, 4));
+  const auto ordinals = [](LogFile& file, std::size_t at_a_time) {
+    std::map<std::string, std::uint64_t> found;
+    LogPosition after{};
+    for (;;) {
+      const std::vector<LogEntry> some = file.read_after(after, at_a_time);
+      if (some.empty()) return found;
+      for (const LogEntry& entry : some) found[*entry.key] = entry.ordinal;
+      after = some.back().position;
+    }
+  };
+  std::map<std::string, std::uint64_t> expected{{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}};
+  for (const LogPosition& up_to : {kBeforeAll, log_position(2, 0), log_position(2, 1)}) {
+    file_.trim(up_to);
+    for (const std::size_t at_a_time : {1U, 2U, 9U}) {
+      EXPECT_EQ(ordinals(file_, at_a_time), expected) << to_text(up_to);
+      LogFile again(path_);
+      EXPECT_EQ(ordinals(again, at_a_time), expected) << to_text(up_to);
+    }
+    expected.erase(expected.begin());
+  }
+}
+
+TEST_F(LogFileTest, KeepsTheLastNoteAndNoneIsAnEntry) {
+  file_.append(std::vector<LogEntry>{{{}, "first"}});
+  std::vector<LogEntry> some = entries({"a", "b"});
+  some.push_back({{}, "second"});
+  file_.append(some);
+  file_.append(entries({"c"}, 2));
+  EXPECT_THAT(keys_in_file(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(LogFile(path_).note(), "second");
+  EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
+  write(bytes() + "torn");
+  LogFile(path_).append(entries({"d"}, 3));
+  EXPECT_THAT(keys_in_file(), ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(LogFile(path_).note(), "second");
 }
 
 TEST_F(LogFileTest, LeavesOnlyOneFile) {

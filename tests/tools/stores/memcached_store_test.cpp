@@ -27,7 +27,7 @@ TEST(MemcachedStore, SaysWhatItCannotDo) {
   const auto store = open_store(shared_memcached().url());
   EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr("carries no adds"));
   EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->keys_with_prefix("keysieve:"); }),
-              HasSubstr("cannot list its records"));
+              HasSubstr("cannot list what it holds"));
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
   EXPECT_THAT(keys_in(*store), IsEmpty());
 }

@@ -2,7 +2,6 @@
 #include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/update.hpp"
@@ -152,7 +151,6 @@ TEST_F(Counting, IsReportedMissingWhenAGenerationHasNone) {
 
 TEST_F(Counting, LeavesNoChunksBehind) {
   for (int i = 0; i < 6; ++i) push_counting(build_counting(kKeys));
-  EXPECT_EQ(collect_garbage(*store_, {}).sets.at(0).removed_chunks, 0U);
   std::size_t chunks = 0;
   for (const SnapshotRecord& kept : kept_generations(pointer())) chunks += chunks_of(kept).chunk_count;
   EXPECT_EQ(keys().size(), chunks + 1) << "and the pointer record";

@@ -1,4 +1,4 @@
-// Pushes, rollbacks and collections of one set that crash, lose answers or are stopped, at every step.
+// Pushes and rollbacks of one set that crash, lose answers or are stopped, at every step.
 #include <gmock/gmock.h>
 
 #include "tests/tools/transfer/shared_store.hpp"
@@ -106,8 +106,8 @@ bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, i
 }
 
 TEST_P(OneOperation, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
-  const std::vector<Deed> deeds{pushing(0),     pushing(1), pushing(2),   pushing(3),
-                                rolling_back(), pushing(4), collecting(), pushing(4)};
+  const std::vector<Deed> deeds{pushing(0),     pushing(1), pushing(2), pushing(3),
+                                rolling_back(), pushing(4), pushing(4)};
   const Fault fault = GetParam().fault;
   int at = 1;
   while (survives_fault(*empty_store(), deeds, fault, at) && !HasFailure()) ++at;
@@ -117,24 +117,21 @@ TEST_P(OneOperation, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
 struct NamedDeed {
   const char* name;
   Deed deed;
-  bool lists = false;  // what the store holds, or else does nothing
 };
 
 const std::vector<NamedDeed> kStopped{{"push", pushing(5)},
                                       {"push of an older build", pushing(2)},
                                       {"push of the current build", pushing(4)},
                                       {"rollback", rolling_back()},
-                                      {"collection", collecting(), true},
-                                      {"collection of the next day", collecting(kMoreThanADay), true}};
+                                      {"push of the next day", pushing_a_day_later()}};
 const std::vector<NamedDeed> kMeanwhile{
     {"push", pushing(6)},
     {"push of the same build", pushing(5)},
     {"pushes", one_after_another({pushing(6), pushing(7), pushing(8), pushing(9)})},
     {"rollback", rolling_back()},
-    {"collection", collecting(), true},
-    {"collection of the next day", collecting(kMoreThanADay), true},
-    {"collection of the next day and the interrupted push once more",
-     one_after_another({collecting(kMoreThanADay), pushing(3)})}};
+    {"push of the next day", pushing_a_day_later()},
+    {"push of the next day and the interrupted push once more",
+     one_after_another({pushing_a_day_later(), pushing(3)})}};
 
 struct TwoDeeds {
   StoreKind store;
@@ -156,10 +153,7 @@ std::vector<TwoDeeds> pairs(Run run) {
   std::vector<TwoDeeds> all;
   for (const StoreKind& store : kStores) {
     for (std::size_t i = 0; i < kStopped.size(); ++i) {
-      for (std::size_t j = 0; j < kMeanwhile.size(); ++j) {
-        if (store.abilities().list || !(kStopped[i].lists || kMeanwhile[j].lists))
-          all.push_back({store, i, j});
-      }
+      for (std::size_t j = 0; j < kMeanwhile.size(); ++j) all.push_back({store, i, j});
     }
   }
   return chosen<TwoDeeds>(run, all, [](const TwoDeeds& deeds) {
@@ -235,7 +229,7 @@ TEST_P(OverEveryStore, ASlowPullReturnsTheGenerationThatIsCurrentByThen) {
   for (int at = 2;; ++at) {
     const auto store = used_store();
     StoppedStore slow(*store, at, [&] {
-      one_after_another({pushing(5), pushing(6), pushing(7), pushing(8), collecting(kMoreThanADay)})(*store);
+      one_after_another({pushing(5), pushing(6), pushing(7), pushing(8), pushing_a_day_later()})(*store);
     });
     const SnapshotRecord pulled = pull(slow, "tags").record;
     if (!slow.has_stopped()) break;

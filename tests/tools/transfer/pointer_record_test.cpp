@@ -40,7 +40,11 @@ PointerRecord valid_record() {
           .previous = {record_of_generation(8), record_of_generation(5)},
           .pending = {{push_id(0xab), 12, 1'700'000'000, log_position(5, 6)}},
           .garbage = {{push_id(0xcd), 13}, {push_id(0xef), 14}},
-          .adds_trimmed_to = log_position(1'699'999'990'000, 0)};
+          .adds_trimmed_to = log_position(1'699'999'990'000, 0),
+          .adds_log = {.begun = log_position(1'699'000'000'000, 0),
+                       .position = log_position(1'699'999'999'000, 7),
+                       .lost_to = log_position(1'699'500'000'000, 2),
+                       .ordinal = 12'345}};
 }
 
 // A record without a checksum, as earlier versions wrote it, so that changed members are checked; and without
@@ -95,6 +99,7 @@ TEST(PointerRecord, IsReadableJson) {
   EXPECT_EQ(current["restores"], 7);
   EXPECT_EQ(valid_document()["pending"][0]["push_id"], "abababababababababababababababab");
   EXPECT_EQ(valid_document()["adds_trimmed_to"], "1699999990000-0");
+  EXPECT_EQ(valid_document()["adds_log"]["ordinal"], 12'345);
 }
 
 TEST(PointerRecord, IgnoresMembersOfLaterVersions) {

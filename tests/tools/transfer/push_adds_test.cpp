@@ -1,4 +1,8 @@
 // Push and the adds log.
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
@@ -74,6 +78,56 @@ TEST_F(PushAndAdds, KeepsTheEntriesThatARunningPushNeeds) {
   });
   push_hooked(built_at(positions_[0]));
   EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));
+}
+
+TEST_F(PushAndAdds, NotesTheLogAsItIsThoughAnotherPushComesInBetween) {
+  hooked_.after_put = once([this] {
+    append(*store_, {"f"});
+    push(built_at(positions_[3]));
+  });
+  push_hooked(built_at(positions_[0]));
+  EXPECT_EQ(pointer().adds_log.ordinal, 6U);
+  EXPECT_EQ(pointer().adds_log.lost_to, kBeforeAll);
+}
+
+// As when an older copy of the store was restored.
+TEST_F(PushAndAdds, IsRefusedUntilALaterBuildIfTheLogHasLostKeys) {
+  const std::filesystem::path log = directory_ / "store/.log-keysieve:tags:adds";
+  std::filesystem::copy_file(log, log.string() + ".older");
+  append(*store_, {"f"});
+  push(built_at(positions_[4]));
+  std::filesystem::rename(log.string() + ".older", log);
+  const auto older = build_snapshot({.keys = 1001, .adds_from = positions_[4]});
+  EXPECT_EQ(failure_of([&] { plan_push(*store_, view_of(older), {}); }), ErrorKind::Data);
+  EXPECT_EQ(pointer().adds_log.lost_to, kBeforeAll) << "a plan writes nothing";
+  EXPECT_THAT(
+      message_of<ErrorKind::Data>([&] { push(older); }),
+      AllOf(HasSubstr(url_ + " has lost some that were added up to "), HasSubstr(": build it again after ")));
+  const LogPosition lost_to = pointer().adds_log.lost_to;
+  EXPECT_GT(lost_to, positions_[4]);
+  append(*store_, {"g"});
+  EXPECT_EQ(failure_of([&] { push(older); }), ErrorKind::Data);
+  EXPECT_EQ(pointer().adds_log.lost_to, lost_to) << "no build would ever be late enough";
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const LogPosition from = adds_from(*store_, "tags", std::nullopt, std::chrono::milliseconds(0));
+  EXPECT_EQ(push(build_snapshot({.keys = 1001, .adds_from = from})).record.generation, 2U);
+  EXPECT_EQ(pointer().adds_log.ordinal, 6U);
+}
+
+class StoreThatMayNotBeMarked : public StoreDecorator {
+ public:
+  using StoreDecorator::StoreDecorator;
+  void mark(const std::string& log) override { throw Error(ErrorKind::Permission, log + ": no right"); }
+};
+
+TEST_F(PushAndAdds, OnlyWarnsIfItMayNotBeginTheLog) {
+  StoreThatMayNotBeMarked store(*store_);
+  const auto shop = build_snapshot({.set_name = "shop"});
+  EXPECT_THAT(keysieve::push(store, view_of(shop), {}).warnings,
+              ElementsAre(AllOf(HasSubstr("nobody may notice"), HasSubstr("keysieve:shop:adds: no right"))));
+  EXPECT_EQ(adds_from(store, "tags", std::nullopt, std::chrono::milliseconds(0)),
+            log_position(milliseconds_of(positions_[4]), 0))
+      << "nor does a build need it";
 }
 
 TEST_F(PushAndAdds, WakesTheLoadersOnceThePointerHasMoved) {

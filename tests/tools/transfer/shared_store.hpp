@@ -1,4 +1,4 @@
-// Pushes, rollbacks and collections that share a store, and checks that must hold whatever they do.
+// Pushes and rollbacks that share a store, and checks that must hold whatever they do.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -35,15 +34,18 @@ inline const SnapshotBytes& numbered_snapshot(std::size_t number) {
   return snapshots.at(number);
 }
 
-inline Deed pushing(std::size_t number) {
-  return [number](Store& store) { push(store, view_of(numbered_snapshot(number)), {}); };
+inline Deed pushing(std::size_t number, UnixSeconds later = 0) {
+  return [number, later](Store& store) {
+    push(store, view_of(numbered_snapshot(number)), {}, {}, unix_now() + later);
+  };
 }
 inline Deed rolling_back() {
   return [](Store& store) { rollback(store, "tags", plan_rollback(store, "tags")); };
 }
-inline Deed collecting(UnixSeconds later = 0) {
-  return [later](Store& store) {
-    if (store.abilities().list) collect_garbage(store, {.now = unix_now() + later});
+// Removes what earlier pushes have left, and may shrink the set.
+inline Deed pushing_a_day_later() {
+  return [](Store& store) {
+    push(store, view_of(numbered_snapshot(10)), {.max_shrink = std::nullopt}, {}, unix_now() + kMoreThanADay);
   };
 }
 inline Deed one_after_another(std::vector<Deed> deeds) {
@@ -78,9 +80,9 @@ inline void expect_usable(Store& store, const std::string& when) {
   }
 }
 
-// Holds once all are done and a day has passed: a collection leaves only the chunks of kept generations.
+// Holds once all are done and a day has passed: the next push leaves only the chunks of kept generations.
 inline void expect_nothing_else_after_a_day(Store& store, const std::string& when) {
-  collecting(kMoreThanADay)(store);
+  pushing_a_day_later()(store);
   expect_usable(store, when);
   if (!store.abilities().list) return;  // it drops by itself what is left
   const PointerRecord pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});

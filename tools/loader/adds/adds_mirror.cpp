@@ -1,6 +1,7 @@
 #include "tools/loader/adds/adds_mirror.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
@@ -34,6 +35,8 @@ void AddsMirror::load() {
     throw;
   }
   is_file_behind_ = false;
+  const std::string note = file_.note();
+  if (note.size() == sizeof known_log_) std::memcpy(&known_log_, note.data(), note.size());
   must_be_rewritten_ = !was_empty;
   if (is_durable()) return;
   must_be_rewritten_ = true;
@@ -90,6 +93,19 @@ const AddsMirror::Entry* AddsMirror::find(const Entries& among, const LogPositio
   return at->position == position ? &*at : nullptr;
 }
 
+void AddsMirror::know(const KnownLog& log) {
+  KnownLog step = log;
+  step.witness = known_log_.witness;
+  step.witness.lost_to = log.witness.lost_to;
+  is_loss_unsaved_ = is_loss_unsaved_ || step != known_log_;
+  known_log_ = log;
+}
+
+// Of no position, and so no entry.
+LogEntry AddsMirror::note() const {
+  return {{}, std::string(as_text(std::as_bytes(std::span(&known_log_, 1))))};
+}
+
 void AddsMirror::trim(const LogPosition& up_to) {
   const std::size_t first = first_after(up_to);
   if (first == 0) return;
@@ -106,20 +122,23 @@ void AddsMirror::trim(const LogPosition& up_to) {
 void AddsMirror::save() {
   if (must_be_rewritten_) {
     rewrite_file();
-  } else if (is_file_behind_) {
+  } else if (is_file_behind_ || is_loss_unsaved_) {
     append_to_file();
   }
+  is_loss_unsaved_ = false;
   must_be_rewritten_ = false;
   is_file_behind_ = false;
   unsaved_ = 0;
 }
 
 void AddsMirror::append_to_file() {
-  for (std::size_t first = first_after(file_.end()); first < entries_.size();) {
-    const std::vector<LogEntry> some = some_from(first);
-    file_.append(some);
+  std::size_t first = first_after(file_.end());
+  do {
+    std::vector<LogEntry> some = some_from(first);
     first += some.size();
-  }
+    if (first == entries_.size()) some.push_back(note());
+    file_.append(some);
+  } while (first < entries_.size());
 }
 
 void AddsMirror::rewrite_file() {
@@ -130,6 +149,8 @@ void AddsMirror::rewrite_file() {
       write_part(as_bytes(encode_log_frame(std::span(some).first(count))));
       first += count;
     }
+    const LogEntry last = note();
+    write_part(as_bytes(encode_log_frame(std::span(&last, 1))));
   });
 }
 

@@ -10,8 +10,19 @@
 #include <vector>
 
 #include "tools/stores/log_file.hpp"
+#include "tools/transfer/log_witness.hpp"
 
 namespace keysieve {
+
+// What a host knows of the log that it reads.
+struct KnownLog {
+  LogWitness witness{};         // of what it has read
+  LogPosition gone_at{};        // when it first found no log; all zero: there is one
+  std::uint64_t is_behind = 0;  // 1: the log lacks some of what was known, or is gone
+
+  friend bool operator==(const KnownLog&, const KnownLog&) = default;
+};
+static_assert(sizeof(KnownLog) == 80, "it is saved as it is, so it must have no padding");
 
 // One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
 class AddsMirror {
@@ -27,14 +38,18 @@ class AddsMirror {
   // key has an entry's position, as after a failover that lost entries, the next free one is taken. Returns
   // a position after which all new entries are, and little else; nothing when nothing is new.
   std::optional<LogPosition> merge(std::span<const LogEntry> entries);
+  // What is known of the log, for the next process: in memory only. It is saved with the next entries, or
+  // without any if it says more, or less, of what is lost.
+  void know(const KnownLog& log);
+  [[nodiscard]] const KnownLog& known_log() const noexcept { return known_log_; }
   // Forgets the entries up to there, in memory only.
   void trim(const LogPosition& up_to);
   // Makes the file durably equal to what is in memory; writes nothing when it is. Throws as a LogFile does;
   // call it again until it does not.
   void save();
 
-  // Entries that were taken and not saved since.
-  [[nodiscard]] std::size_t unsaved() const noexcept { return unsaved_; }
+  // Entries that were taken and not saved since; what is known of a loss counts as one.
+  [[nodiscard]] std::size_t unsaved() const noexcept { return unsaved_ + (is_loss_unsaved_ ? 1 : 0); }
   [[nodiscard]] std::size_t count_after(const LogPosition& position) const {
     return entries_.size() - first_after(position);
   }
@@ -58,6 +73,7 @@ class AddsMirror {
   }
   [[nodiscard]] std::size_t first_after(const LogPosition& position) const;
   [[nodiscard]] std::vector<LogEntry> some_from(std::size_t first) const;
+  [[nodiscard]] LogEntry note() const;
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
   [[nodiscard]] bool is_durable();
@@ -69,6 +85,8 @@ class AddsMirror {
   Entries entries_;
   std::string keys_;
   std::size_t unsaved_ = 0;
+  KnownLog known_log_{};
+  bool is_loss_unsaved_ = false;
   bool is_file_behind_ = false;     // lacks what came last
   bool must_be_rewritten_ = false;  // damaged, or not by appending
 };

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/builder/base/log_positions.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
-#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {
 namespace {
@@ -16,6 +17,10 @@ namespace {
 constexpr std::size_t kBatchEntries = 256;      // between two looks at signals; at most 256 MiB of keys
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
 constexpr Milliseconds kFirstSaveBackoff{1000};
+
+LogPosition now_position() {
+  return log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
+}
 
 std::string mirror_path(const LoaderConfig& loader, const SetConfig& set) {
   return loader.cache + "/" + set.name + ".adds";
@@ -32,6 +37,7 @@ AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
       save_backoff_(kFirstSaveBackoff) {}
 
 void AddsReader::begin_look() {
+  is_compared_ = false;
   is_up_to_date_ = false;
   has_more_ = false;
   has_notice_ = false;
@@ -45,6 +51,7 @@ void AddsReader::load_mirror() {
     check_private_file(mirror_.path());
     mirror_.load();
     is_complete_ = true;
+    know_what_was_saved();
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     if (error.kind() != ErrorKind::Data) {
@@ -56,10 +63,24 @@ void AddsReader::load_mirror() {
   news_ = LogPosition{};
 }
 
+// This process may have begun without it.
+void AddsReader::know_what_was_saved() {
+  const LogPosition lost_to = known_.witness.lost_to;
+  if (known_.witness.begun == LogPosition{} || mirror_.known_log().witness.begun != LogPosition{})
+    known_ = mirror_.known_log();
+  known_.witness.lost_to = std::max(known_.witness.lost_to, lost_to);
+}
+
+void AddsReader::remember_loss() {
+  if (known_ != KnownLog{}) return;
+  known_.witness.lost_to = now_position();
+  save_mirror();
+}
+
 // One sync for all that has arrived, however the reading ends.
-void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
+void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount) {
   try {
-    read_on(store, needed, amount);
+    read_on(store, needed, pointer, amount);
   } catch (...) {
     save_mirror();
     throw;
@@ -67,24 +88,37 @@ void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
   save_mirror();
 }
 
-void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) {
+void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRecord& pointer,
+                         Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
-  forget_hole_of_lost_log(store);
+  CheckedLog log(store, log_name_, known_.witness, pointer.adds_trimmed_to, known_.gone_at);
+  LogPosition after = seen_;
+  if (known_.witness.position != LogPosition{})
+    after = std::min(after, position_before(known_.witness.position));
+  bool is_again = false;
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
-    const LogPosition read_after = seen_;
-    const std::vector<LogEntry> entries = store.read_after(log_name_, read_after, kBatchEntries);
-    find_hole(store.facts_of(log_name_), read_after);
-    take(entries);
-    count += entries.size();
-    if (entries.empty() && has_lost_entries(store)) continue;
+    std::vector<LogEntry> entries = log.read_after(after, kBatchEntries);
+    if (log.has_lost() && !is_again) {
+      is_again = true;
+      begin_again();
+      after = {};
+      continue;
+    }
+    find_hole(store.facts_of(log_name_), seen_);
     has_more_ = entries.size() == kBatchEntries;
+    count += entries.size();
+    if (!entries.empty()) after = entries.back().position;
+    take(std::move(entries));
+    known_.witness = log.known();
     if (!has_more_) break;
     if (!on_progress_()) throw Stopped{};
   }
   is_up_to_date_ = true;
   if (has_more_) return;
-  check_end(store, store.facts_of(log_name_), needed);
+  const LogFacts facts = store.facts_of(log_name_);
+  if (!facts.is_cut) compare(store, log.is_behind(), pointer.adds_log);
+  check_end(store, facts, needed);
   is_complete_ = true;
 }
 
@@ -97,9 +131,13 @@ void AddsReader::begin_read(const LogPosition& from) {
   must_read_again_ = false;
 }
 
-// A log that ends before its hole is another one, as after a failover or in a store that was emptied.
-void AddsReader::forget_hole_of_lost_log(Store& store) {
-  if (hole_ != LogPosition{} && store.end_of(log_name_) < hole_) hole_ = {};
+// If keys are lost, a new one need not come after what was seen.
+void AddsReader::begin_again() {
+  spdlog::warn("{}: the log {} has lost keys; those already taken from it stay", config_.name, log_name_);
+  seen_ = {};
+  read_from_ = seen_;
+  received_ = {};
+  hole_ = {};
 }
 
 // A writer may trim the log between two batches.
@@ -111,7 +149,7 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
   if (log.is_cut) {
     throw Error(ErrorKind::Data,
                 fmt::format("{}: the log {} ends in the middle of an entry: it was cut on its way, or "
-                            "its writer was killed, and the next add, push or gc mends it",
+                            "its writer was killed, and the next add or push mends it",
                             store.name(), log_name_));
   }
   if (!lacks_any_of(needed)) return;
@@ -122,16 +160,31 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
                   store.name(), log_name_, to_text(hole_), to_text(needed.trimmed_at_most)));
 }
 
-// Asked only when the log has nothing new. If entries are missing, a new one need not come after what was
-// seen.
-bool AddsReader::has_lost_entries(Store& store) {
-  if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
-  spdlog::warn("{}: the log {} has lost entries; keys already taken from it stay", config_.name, log_name_);
-  seen_ = {};
-  read_from_ = seen_;
-  received_ = {};
-  hole_ = {};
-  return true;
+// What the last push knew is compared once: what this host has read since goes on from there.
+void AddsReader::compare(Store& store, bool is_behind, const LogWitness& by_push) {
+  is_compared_ = true;
+  const bool has_log = store.abilities().log;
+  LogWitness& known = known_.witness;
+  known.lost_to = std::max(known.lost_to, by_push.lost_to);
+  if (has_log && by_push.begun != LogPosition{} && by_push != pushed_) {
+    CheckedLog log(store, log_name_, by_push, {}, known_.gone_at);
+    log.read_to_end();
+    is_behind = is_behind || log.is_behind();
+    if (!log.is_behind()) pushed_ = by_push;
+    known.lost_to = std::max(known.lost_to, log.known().lost_to);
+    if (known.position == LogPosition{} && known.begun == log.known().begun) {
+      known.position = log.known().position;
+      known.ordinal = log.known().ordinal;
+    }
+  }
+  is_behind = is_behind && has_log;
+  if (is_behind && !this->is_behind())
+    spdlog::warn("{}: the log {} is gone or lacks keys", config_.name, log_name_);
+  known_.is_behind = is_behind ? 1U : 0U;
+  const bool is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{};
+  known_.gone_at = !is_gone                          ? LogPosition{}
+                   : known_.gone_at != LogPosition{} ? known_.gone_at
+                                                     : now_position();
 }
 
 void AddsReader::skip(Store& store) {
@@ -142,6 +195,7 @@ void AddsReader::skip(Store& store) {
 }
 
 void AddsReader::take(std::vector<LogEntry> entries) {
+  std::erase_if(entries, [this](const LogEntry& entry) { return entry.position <= seen_; });
   if (entries.empty()) return;
   for (LogEntry& entry : entries) {
     if (entry.unknown_field) log_.say_unknown_entry(log_name_, *entry.unknown_field);
@@ -158,6 +212,7 @@ void AddsReader::take(std::vector<LogEntry> entries) {
 // Without a writable cache the latest adds are lost if shared memory is wiped while the log cannot be read,
 // because the store is unreachable or has lost it.
 void AddsReader::save_mirror() {
+  mirror_.know(known_);
   if (!is_loaded_) return;
   const SteadyTime now = std::chrono::steady_clock::now();
   if (!save_backoff_.is_due(now)) return;

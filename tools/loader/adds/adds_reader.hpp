@@ -12,6 +12,8 @@
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/set_log.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/checked_log.hpp"
+#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -30,11 +32,12 @@ class AddsReader {
     Some,  // enough for one look; has_more() afterwards where there is more
     All,   // to the end of the log
   };
-  // Reads on in the log, starting where it is needed if that part was not read yet. A log that has lost
-  // entries is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
+  // Reads on in the log, starting where it is needed if that part was not read yet. Compares it with what
+  // this host has read of it, and at its end with what the last push knew, by `pointer`. A log that has lost
+  // keys is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
   // needed was trimmed before this host has read it, and Data if the log is cut. What had arrived by then is
   // kept.
-  void read(Store& store, const NeededAdds& needed, Amount amount);
+  void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
@@ -42,6 +45,17 @@ class AddsReader {
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
   // Whether some of what is needed was trimmed before this host has read it.
   [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
+  // Whether the store may have lost some of what is needed: keys that this host has never read, too.
+  [[nodiscard]] bool may_have_lost(const NeededAdds& needed) const {
+    return is_behind() || lost_to() > needed.trimmed_at_most;
+  }
+  [[nodiscard]] const LogPosition& lost_to() const noexcept { return known_.witness.lost_to; }
+  // The log lacks keys that were known, or is gone; it may come back as it was.
+  [[nodiscard]] bool is_behind() const noexcept { return known_.is_behind != 0; }
+  // Whether this look has compared the log to its end.
+  [[nodiscard]] bool is_compared() const noexcept { return is_compared_; }
+  // Keys are lost, as an earlier process has found. If the mirror does not say which, all up to now may be.
+  void remember_loss();
   // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 
@@ -63,10 +77,11 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
-  void read_on(Store& store, const NeededAdds& needed, Amount amount);
+  void read_on(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
+  void know_what_was_saved();
   void begin_read(const LogPosition& from);
-  bool has_lost_entries(Store& store);
-  void forget_hole_of_lost_log(Store& store);
+  void begin_again();
+  void compare(Store& store, bool is_behind, const LogWitness& by_push);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);
@@ -89,6 +104,9 @@ class AddsReader {
   LogPosition received_{};
   LogPosition hole_{};  // some of what stood up to here was trimmed before it was read
   bool must_read_again_ = false;
+  KnownLog known_;
+  LogWitness pushed_;  // what the last push knew; the log had it
+  bool is_compared_ = false;
   bool is_up_to_date_ = false;
   bool has_more_ = false;
   bool has_notice_ = false;

@@ -61,7 +61,7 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   // Before the download, which may be large, and before it is saved: what is in the cache is published
   // without a look at the log.
   at_.step = Step::ReadAdds;
-  adds_.read(store, needed, AddsReader::Amount::All);
+  adds_.read(store, needed, pointer, AddsReader::Amount::All);
   at_.step = Step::Publish;  // what has no room is not fetched
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
@@ -73,7 +73,7 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
     PointerRecord pulled = pointer;
     pulled.current = candidate.record;
     age_.check_follows(pulled, live_);
-    adds_.read(store, adds_of(candidate.record), AddsReader::Amount::All);
+    adds_.read(store, adds_of(candidate.record), pointer, AddsReader::Amount::All);
   }
   at_ = {Step::Check, candidate.record};
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
@@ -131,7 +131,7 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   const SnapshotHeader header =
       SnapshotView::decode(candidate->snapshot.get(), candidate->source, Check::Tables).header();
   store_.use(now, [&](Store& store) {
-    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), AddsReader::Amount::All);
+    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All);
     return true;
   });
   return candidate;

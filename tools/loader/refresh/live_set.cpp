@@ -79,7 +79,7 @@ void LiveSet::check_live(const Publisher& publisher) {
 bool LiveSet::has_all_adds(const LogPosition& trimmed_to) const noexcept {
   if (!is_whole()) return false;
   const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
-  return !adds_.lacks_any_of(needed) && trimmed_to <= needed.trimmed_at_most;
+  return !adds_.lacks_any_of(needed) && !adds_.may_have_lost(needed) && trimmed_to <= needed.trimmed_at_most;
 }
 
 void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay) {
@@ -91,8 +91,9 @@ void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool rea
     spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error.what());
   }
   const Bytes snapshot = candidate.snapshot.get();
-  const NewLayer layer =
-      layers_.layer_over(SnapshotView::decode(snapshot, candidate.source, Check::Tables).header());
+  const SnapshotHeader header = SnapshotView::decode(snapshot, candidate.source, Check::Tables).header();
+  const NewLayer layer = layers_.layer_over(header);
+  if (adds_.may_have_lost(adds_needed_by(header.adds_from, header.as_of))) publisher.mark_adds_lost(true);
   const SteadyTime begun = std::chrono::steady_clock::now();
   publisher.publish(snapshot, candidate.record.generation, layer,
                     readers_may_stay ? layers_.filled() : PublicationId{});

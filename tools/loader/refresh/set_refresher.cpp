@@ -63,6 +63,8 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   live_.begin_look(publisher, now);
   adds_.begin_look();
   is_begun_ = true;
+  if (publisher->are_adds_lost()) adds_.remember_loss();
+  const LogPosition lost_to = adds_.lost_to();
   if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
 
   std::optional<StoreRecords> records;
@@ -85,11 +87,14 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     const LivePublication& live = *live_.publication();
     try {
       at_ = {Step::ReadAdds};
-      adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of), AddsReader::Amount::Some);
+      adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of),
+                 records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some);
     } catch (const Error& error) {
       end(outcome, error, now);
     }
   }
+  if (adds_.lost_to() != lost_to) publisher->leave_previous();
+  const bool are_adds_lost = mark_lost_adds(*publisher);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
     at_ = {Step::FillLayer};
@@ -97,8 +102,19 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   } catch (const Error& error) {
     end(outcome, error, now);
   }
+  if (are_adds_lost && outcome.is_good())
+    outcome = adds_lost(adds_.is_behind() ? LogPosition{} : adds_.lost_to());
   if (outcome.is_good()) publisher->confirm(unix_now());
   return outcome;
+}
+
+// While the log cannot be read, only a loss that is known already counts.
+bool SetRefresher::mark_lost_adds(Publisher& publisher) const {
+  if (!live_.publication()) return false;
+  const LivePublication& live = *live_.publication();
+  const bool are_lost = adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
+  if (are_lost || adds_.is_compared()) publisher.mark_adds_lost(are_lost);
+  return are_lost;
 }
 
 // What an error means for what comes next, as outcome_of() says what it means for users.

@@ -65,6 +65,7 @@ class SetRefresher {
 
  private:
   RefreshOutcome look(std::optional<Publisher>& publisher, SteadyTime now);
+  [[nodiscard]] bool mark_lost_adds(Publisher& publisher) const;
   void end(RefreshOutcome& outcome, const Error& error, SteadyTime now);
 
   SetConfig config_;

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "core/builder/base/log_positions.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {
 
@@ -37,6 +39,21 @@ RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
 
 RefreshOutcome cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+}
+
+RefreshOutcome adds_lost(const LogPosition& lost_to) {
+  if (lost_to == LogPosition{}) {
+    return in_trouble(
+        Trouble::AddsLost, ErrorKind::Data,
+        "the store's log of added keys is gone, or lacks keys that it had: lookups answer maybe. "
+        "Unless it is a copy that is late, push: that says when to build again");
+  }
+  const auto moment = static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000);
+  return in_trouble(
+      Trouble::AddsLost, ErrorKind::Data,
+      fmt::format("the store has lost keys that were added up to {}: lookups answer maybe. Build "
+                  "again after {}, then push",
+                  format_moment(moment), format_moment(builds_help_after(lost_to))));
 }
 
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {

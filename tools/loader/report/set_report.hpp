@@ -69,7 +69,7 @@ class Durations {
 inline constexpr std::array kSetTroubles{
     Trouble::None,        Trouble::NotAsked, Trouble::NeverPushed,   Trouble::StoreUnreachable,
     Trouble::CannotLogIn, Trouble::Refused,  Trouble::CannotPublish, Trouble::AddsInMemory,
-    Trouble::NotCached};
+    Trouble::NotCached,   Trouble::AddsLost};
 
 struct SetReport {
   static constexpr std::size_t kHistoryEntries = 20;

@@ -369,6 +369,12 @@ bool refuses_user(const redisReply& reply) noexcept {
   return code_of(reply) == "ERR" && (says("AUTH") || says("'auth'") || says("password"));
 }
 
+// By the words of Redis, too: in a script this has no code.
+bool refuses_command(const redisReply& reply) noexcept {
+  return code_of(reply) == kPermissionCode ||
+         text_of(reply).find("The user executing the script can't") != std::string_view::npos;
+}
+
 bool is_missing_key(const redisReply& reply) noexcept {
   return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
 }
@@ -381,7 +387,7 @@ void check_reply(const redisReply& reply, const std::string& server_name, std::s
   const std::string_view text = text_of(reply).substr(0, text_of(reply).find('\0'));
   message.append(text.empty() ? "an error without a text" : text);
   if (contains(kLoginCodes, code)) throw Error(ErrorKind::Login, message);
-  if (code == kPermissionCode) throw Error(ErrorKind::Permission, message);
+  if (refuses_command(reply)) throw Error(ErrorKind::Permission, message);
   if (contains(kOutageCodes, code)) throw RedisOutage(message);
   if (code == "OOM") throw Error(ErrorKind::CannotCreate, message);
   if (code == "WRONGTYPE") throw Error(ErrorKind::Data, message);

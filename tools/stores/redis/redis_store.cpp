@@ -1,6 +1,8 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
+#include <charconv>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "core/builder/base/log_positions.hpp"
@@ -24,6 +26,9 @@ constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 // A log's entry is a key, or a notice.
 constexpr std::string_view kKeyField = "key";
 constexpr std::string_view kNoticeField = "notice";
+// Behind that: when the log was begun, and how many keys were appended to it so far.
+constexpr std::string_view kBegunField = "log";
+constexpr std::string_view kCountField = "count";
 constexpr std::size_t kShownFieldBytes = 64;
 
 // One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
@@ -32,6 +37,66 @@ constexpr std::string_view kCompareAndSetScript =
     "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "return 1";
+
+// Scripts for logs, because an entry carries what the one before it says. An error keeps its code by pcall()
+// alone. php/src/Adds/RedisAdds.php has the first one as well.
+#define KEYSIEVE_LOG_FUNCTIONS                                                           \
+  "local function last(from) "                                                           \
+  "  local up_to, count = '+', 1 "                                                       \
+  "  while true do "                                                                     \
+  "    local found = redis.pcall('XREVRANGE', KEYS[1], up_to, from, 'COUNT', count) "    \
+  "    if found.err or #found == 0 then return found end "                               \
+  "    for _, entry in ipairs(found) do "                                                \
+  "      local fields = entry[2] "                                                       \
+  "      if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then "       \
+  "        return {log = fields[#fields - 2], count = tonumber(fields[#fields])} "       \
+  "      end "                                                                           \
+  "    end "                                                                             \
+  "    up_to, count = '(' .. found[#found][1], 100 "                                     \
+  "  end "                                                                               \
+  "end "                                                                                 \
+  "local function begun() "                                                              \
+  "  local known = last('-') "                                                           \
+  "  if known.err or known.log then return known end "                                   \
+  "  local now = redis.call('TIME') "                                                    \
+  "  local ms = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)) "           \
+  "  return {log = ms, count = 0} "                                                      \
+  "end "                                                                                 \
+  "local function append(known, field, value) "                                          \
+  "  return redis.pcall('XADD', KEYS[1], '*', field, value, "                            \
+  "                     'log', known.log, 'count', string.format('%.0f', known.count)) " \
+  "end "
+constexpr std::string_view kAppendScript = KEYSIEVE_LOG_FUNCTIONS
+    "local known = begun() "
+    "if known.err then return known end "
+    "local id "
+    "for _, key in ipairs(ARGV) do "
+    "  known.count = known.count + 1 "
+    "  id = append(known, 'key', key) "
+    "  if id.err then return id end "
+    "end "
+    "return id";
+constexpr std::string_view kNoticeScript = KEYSIEVE_LOG_FUNCTIONS
+    "local known = begun() "
+    "if known.err then return known end "
+    "return append(known, 'notice', '')";
+// What is known of the log stays: by a notice, if no entry does.
+constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
+    "local first = ARGV[1] "
+    "local known = last(first) "
+    "if not known.err and not known.log then "
+    "  known = last('-') "
+    "  if known.log then "
+    "    first = append(known, 'notice', '') "
+    "    if first.err then return first end "
+    "  end "
+    "end "
+    "if known.err then return known end "
+    "return redis.pcall('XTRIM', KEYS[1], 'MINID', '=', first)";
+#undef KEYSIEVE_LOG_FUNCTIONS
+// Keys per script: the server serves no other client meanwhile.
+constexpr std::size_t kScriptKeys = 1000;
+constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
 
 // For SCAN's MATCH.
 std::string glob_of(const KeyPattern& pattern) {
@@ -47,6 +112,13 @@ std::string glob_of(const KeyPattern& pattern) {
   add(pattern.suffix);
   return glob;
 }
+
+// An entry of a log, and what it says of the log; all zero: nothing.
+struct StreamEntry {
+  LogEntry entry;
+  LogPosition begun{};
+  std::uint64_t count = 0;
+};
 
 class RedisStore final : public Store {
  public:
@@ -123,22 +195,28 @@ class RedisStore final : public Store {
 
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
+    if (keys.empty()) return end_of(log);
+    const std::vector<std::span<const std::string>> parts = parts_of(keys);
     const auto replies = exchange_all(
-        keys, Effect::Writes,
-        [&log](const std::string& key) {
-          return KeyedCommand{log, {"XADD", log, "*", kKeyField, key}};
+        std::span(parts), Effect::Writes,
+        [&log](std::span<const std::string> part) {
+          RedisCommand words{"EVAL", kAppendScript, "1", log};
+          words.insert(words.end(), part.begin(), part.end());
+          return KeyedCommand{log, std::move(words)};
         },
-        [](const std::string& key) { return key.size(); });
-    return replies.empty() ? end_of(log) : position_of(*replies.back(), log);
+        bytes_in);
+    return position_of(*replies.back(), log);
   }
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
+    const LogFacts facts = known_facts(log) = find_facts(log, known_facts(log));
     std::vector<LogEntry> entries;
-    for (bool has_more = true; has_more && entries.size() < max_entries;) {
+    LogPosition read_to = after;
+    for (bool has_more = after < facts.end; has_more && entries.size() < max_entries;) {
       const std::size_t count = std::min(max_entries - entries.size(), kLogReplyEntries);
-      has_more = take_entries(log, entries.empty() ? after : entries.back().position, count, entries);
+      has_more = take_entries(log, read_to, facts.end, count, entries);
     }
     return entries;
   }
@@ -157,12 +235,35 @@ class RedisStore final : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
-    write({log, {"XTRIM", log, "MINID", "=", first_kept}});
+    write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
   }
+
+  void mark(const std::string& log) override { notify(log); }
 
   void notify(const std::string& log) override {
     check_log(log);
-    write({log, {"XADD", log, "*", kNoticeField, ""}});
+    write({log, {"EVAL", kNoticeScript, "1", log}});
+  }
+
+  std::vector<std::string> risks() override {
+    std::set<std::string> risks;  // of all servers
+    servers_->visit_masters([&](RedisConnection& server) {
+      const std::string policy = setting(server, "maxmemory-policy");
+      if (!policy.empty() && policy != "noeviction") {
+        risks.insert(
+            "maxmemory-policy is " + policy +
+            ": when memory runs short, the server may drop added keys and snapshots; set noeviction");
+      }
+      const std::string log = setting(server, "appendonly");
+      const std::string sync = setting(server, "appendfsync");
+      if (log == "no") {
+        risks.insert("appendonly is no: a restart loses keys that were added since the last save");
+      } else if (!log.empty() && sync != "always") {
+        risks.insert("appendfsync is " + sync + ": a power failure may lose the keys that were added last" +
+                     (sync == "everysec" ? ", of about a second" : "") + "; only always prevents it");
+      }
+    });
+    return {risks.begin(), risks.end()};
   }
 
   std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(settings_.make(settings_)); }
@@ -174,21 +275,75 @@ class RedisStore final : public Store {
     return std::move(servers_->exchange(std::span(&command, 1), effect).front());
   }
 
-  // Returns whether there may be more.
-  bool take_entries(const std::string& log, const LogPosition& after, std::size_t max_entries,
-                    std::vector<LogEntry>& entries) {
-    const LogPosition from = next_log_position(after, 0);
-    if (from < after) return false;
+  // Empty if the server does not say: some services refuse the command, and users may.
+  static std::string setting(RedisConnection& server, std::string_view name) {
+    const RedisCommand get{"CONFIG", "GET", name};
+    server.send(std::span(&get, 1));
+    const RedisReply reply = server.receive(std::string(name), kMaxReplyBytes);
+    const auto parts = elements_of(*reply);
+    return parts.size() == 2 ? std::string(text_of(*parts[1])) : "";
+  }
+
+  static std::size_t bytes_in(std::span<const std::string> keys) {
+    return std::accumulate(keys.begin(), keys.end(), std::size_t{0},
+                           [](std::size_t bytes, const std::string& key) { return bytes + key.size(); });
+  }
+
+  // At least one key each.
+  static std::vector<std::span<const std::string>> parts_of(std::span<const std::string> keys) {
+    std::vector<std::span<const std::string>> parts;
+    while (!keys.empty()) {
+      std::size_t count = 1;
+      std::size_t bytes = keys.front().size();
+      while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
+        bytes += keys[count++].size();
+      parts.push_back(keys.first(count));
+      keys = keys.subspan(count);
+    }
+    return parts;
+  }
+
+  // As the last entry says that says anything. Goes back no further than to what it has found before, if
+  // that is still there.
+  LogFacts find_facts(const std::string& log, const LogFacts& known) {
+    LogFacts facts;
+    std::size_t count = 1;
+    for (LogPosition up_to = log_position(~std::uint64_t{0}, ~std::uint64_t{0});;) {
+      const std::string from = to_text(up_to);
+      const std::string words = std::to_string(count);
+      const RedisReply reply = read({log, {"XREVRANGE", log, from, "-", "COUNT", words}, kMaxLogReplyBytes});
+      const auto found = elements_of(*reply);
+      if (found.size() > count) refuse_reply(log);
+      for (const redisReply* one : found) {
+        const auto [entry, begun, keys] = entry_of(*one, log);
+        if (entry.position > up_to) refuse_reply(log);  // this would not end
+        if (facts.end == LogPosition{}) facts.end = entry.position;
+        if (begun != LogPosition{}) return {.begun = begun, .end = facts.end, .count = keys};
+        if (entry.position == known.end)
+          return {.begun = known.begun, .end = facts.end, .count = known.count};
+        up_to = position_before(entry.position);
+      }
+      if (found.size() < count || up_to == LogPosition{}) return facts;
+      count = kLogReplyEntries;  // many of other clients, which say nothing
+    }
+  }
+
+  // Moves `read_to` on, to `end` at most. Returns whether there may be more.
+  bool take_entries(const std::string& log, LogPosition& read_to, const LogPosition& end,
+                    std::size_t max_entries, std::vector<LogEntry>& entries) {
+    const LogPosition from = next_log_position(read_to, 0);
+    if (from < read_to) return false;
     const std::string from_text = to_text(from);
+    const std::string end_text = to_text(end);
     const std::string count = std::to_string(max_entries);
-    const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}, kMaxLogReplyBytes});
+    const RedisReply reply =
+        read({log, {"XRANGE", log, from_text, end_text, "COUNT", count}, kMaxLogReplyBytes});
     const auto taken = elements_of(*reply);
     if (taken.size() > max_entries) refuse_reply(log);
-    LogPosition last = after;
-    for (const redisReply* entry : taken) {
-      LogEntry& next = entries.emplace_back(entry_of(*entry, log));
-      if (next.position <= last) refuse_reply(log);  // its reader would go round in circles
-      last = next.position;
+    for (const redisReply* one : taken) {
+      LogEntry& entry = entries.emplace_back(entry_of(*one, log).entry);
+      if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
+      read_to = entry.position;
     }
     return taken.size() == max_entries;
   }
@@ -226,11 +381,20 @@ class RedisStore final : public Store {
     return *position;
   }
 
+  [[nodiscard]] std::uint64_t number_of(const redisReply& reply, const std::string& log) const {
+    const std::string_view text = text_of(reply);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) refuse_reply(log);
+    return number;
+  }
+
   // [position, [field, value, ...]]
-  [[nodiscard]] LogEntry entry_of(const redisReply& reply, const std::string& log) const {
+  [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
     if (parts.size() != 2) refuse_reply(log);
-    LogEntry entry{position_of(*parts[0], log), std::nullopt};
+    StreamEntry said{{position_of(*parts[0], log), std::nullopt}};
+    LogEntry& entry = said.entry;
     const auto fields = elements_of(*parts[1]);
     bool is_notice = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
@@ -241,7 +405,13 @@ class RedisStore final : public Store {
     if (!entry.key && !is_notice && !fields.empty()) {
       entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
     }
-    return entry;
+    const std::size_t end = fields.size();
+    if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
+      said.begun = position_of(*fields[end - 3], log);
+      said.count = number_of(*fields[end - 1], log);
+      if (entry.key) entry.ordinal = said.count;
+    }
+    return said;
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {

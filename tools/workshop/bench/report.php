@@ -1,14 +1,16 @@
 <?php
 
-// Fills in the page of all benches: php report.php PAGE RESULTS DRAW PART... Between "<!-- begin PART WHAT... -->" and "<!-- end
-// PART -->" it puts the contents of RESULTS/PART.json: tables, plots, settings. The program DRAW writes the plots into the
+// Fills in the page of all benches: php report.php PAGE RESULTS PART... Between "<!-- begin PART WHAT... -->" and "<!-- end
+// PART -->" it puts the contents of RESULTS/PART.json: tables, plots, settings. gnuplot draws the plots into the
 // folder next to the page that has its name. A part without results is named in its place; parts that are not given stay. Each
 // says by which processor it was measured, since the page may describe another machine.
 
 declare(strict_types=1);
 
-[, $page, $results, $draw] = $argv;
-$parts = array_slice($argv, 4);
+require __DIR__ . '/plots.php';
+
+[, $page, $results] = $argv;
+$parts = array_slice($argv, 3);
 $folder = preg_replace('/\.md$/', '', $page);
 $machine = json_decode(file_get_contents("$results/machine.json"), true, flags: JSON_THROW_ON_ERROR);
 $processor = preg_replace('/^Processor: |,.*$/', '', $machine['settings'][0]);
@@ -37,16 +39,7 @@ function markdown(array $part, string $what, string $folder, string $measured): 
     };
 }
 
-function draw(array $plots, string $draw, string $folder): void
-{
-    is_dir($folder) || mkdir($folder);
-    $process = proc_open([$draw, $folder], [['pipe', 'r']], $pipes);
-    fwrite($pipes[0], json_encode($plots, JSON_THROW_ON_ERROR));
-    fclose($pipes[0]);
-    proc_close($process) === 0 || throw new RuntimeException("$draw has failed");
-}
-
-$fill_in = function (array $place) use ($parts, $results, $folder, $draw, $processor): string {
+$fill_in = function (array $place) use ($parts, $results, $folder, $processor): string {
     [$all, $begin, $name, $whats, $end] = $place;
     if (!in_array($name, $parts, true)) {
         return $all;
@@ -58,7 +51,8 @@ $fill_in = function (array $place) use ($parts, $results, $folder, $draw, $proce
     $part = json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR) + ['settings' => [], 'tables' => [], 'plots' => []];
     $measured = gmdate('Y-m-d', filemtime($file)) . ", $processor";
     $texts = array_map(fn (string $what): string => markdown($part, $what, $folder, $measured), explode(' ', $whats));
-    draw($part['plots'], $draw, $folder);
+    is_dir($folder) || mkdir($folder);
+    array_walk($part['plots'], fn (array $plot) => draw($plot, $folder));
     return "$begin\n" . implode("\n", $texts) . $end;
 };
 $text = preg_replace_callback('/^(<!-- begin (\w+) ([\w ]+) -->)$.*?^(<!-- end \2 -->)$/ms', $fill_in, file_get_contents($page));

@@ -9,15 +9,12 @@ use App\Jobs\Look;
 use App\Models\Article;
 use App\Models\Product;
 use App\TagLinks;
-use Illuminate\Support\Facades\Cache;
 use Illuminate\Support\Facades\DB;
 use Illuminate\Support\Facades\Route;
 use Illuminate\Support\Facades\Schema;
 use Illuminate\Support\Facades\Validator;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
-use KeySieve\Guard\GuardedCache;
-use KeySieve\Guard\GuardedFinder;
 
 Route::get('/', static function (TagLinks $links): array {
     if (!Schema::hasTable('products')) {
@@ -42,20 +39,14 @@ Route::get('/', static function (TagLinks $links): array {
         $loaded[] = $ids;
         return Product::whereIn('id', $ids)->pluck('name', 'id')->all();
     };
-    $products = app('keysieve.products');
-    $simple = new GuardedCache(Cache::store(), $products, 'product.');
-    foreach ([42, 7] as $id) {
-        $simple->set("product.$id", "of $id");
-    }
     Look::dispatch('猫');
     $registration = ['email' => 'me@a.trash.example', 'password' => '123456'];
     $rules = ['email' => 'required|email|not_disposable', 'password' => 'required|not_breached'];
     return [
         'links' => array_column($links->of(['猫', '犬']), 'offers', 'tag'),
         'titles' => Article::pluck('title')->all(),
-        'found' => (new GuardedFinder($products, $find))->findMany([42, 7]),
+        'found' => $find(app('keysieve.products')->candidates([42, 7])),
         'loaded' => $loaded,
-        'simple' => [$simple->get('product.42'), $simple->get('product.7')],
         'refused' => Validator::make($registration, $rules)->errors()->keys(),
     ];
 });

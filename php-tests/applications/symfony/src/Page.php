@@ -10,12 +10,7 @@ use App\Message\Look;
 use Doctrine\ORM\EntityManagerInterface;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
-use KeySieve\Guard\GuardedCache;
-use KeySieve\Guard\GuardedCachePool;
-use KeySieve\Guard\GuardedFinder;
 use KeySieve\Membership;
-use Psr\Cache\CacheItemPoolInterface;
-use Symfony\Component\Cache\Psr16Cache;
 use Symfony\Component\HttpFoundation\JsonResponse;
 use Symfony\Component\HttpFoundation\Response;
 use Symfony\Component\Messenger\MessageBusInterface;
@@ -28,7 +23,6 @@ final class Page
         private readonly TagLinks $links,
         private readonly Membership $products,
         private readonly EntityManagerInterface $entities,
-        private readonly CacheItemPoolInterface $cache,
         private readonly ValidatorInterface $validator,
         private readonly MessageBusInterface $messages,
         private readonly InsertArticle $insertArticle,
@@ -54,17 +48,12 @@ final class Page
             $this->entities->getConnection()->executeStatement($trigger);
             ($this->insertArticle)(new Article('Mädchen im Glück'));
         }
-        $pool = new GuardedCachePool($this->cache, $this->products, 'product.');
-        $simple = new GuardedCache(new Psr16Cache($this->cache), $this->products, 'product.');
-        foreach ([42, 7] as $id) {
-            $pool->save($pool->getItem("product.$id")->set("of $id"));
-        }
         $this->messages->dispatch(new Look('猫'));
         $refused = [];
         foreach ($this->validator->validate(new Registration('me@a.trash.example', '123456')) as $violation) {
             $refused[] = $violation->getPropertyPath();
         }
-        $found = (new GuardedFinder($this->products, $find))->findMany([42, 7]);
+        $found = $find($this->products->candidates([42, 7]));
         try {
             (new InsertArticle($this->entities, $this->store))(new Article('refused')); // without the queue; closes the entity manager
         } catch (AddException) {
@@ -74,9 +63,7 @@ final class Page
             'titles' => $this->entities->getConnection()->fetchFirstColumn('SELECT title FROM Article'),
             'found' => $found,
             'loaded' => $loaded,
-            'simple' => [$simple->get('product.42'), $simple->get('product.7')],
             'refused' => $refused,
-            'pool' => [$pool->getItem('product.42')->get(), $pool->getItem('product.7')->get()],
         ]);
     }
 }

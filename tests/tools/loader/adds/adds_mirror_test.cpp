@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
@@ -167,6 +168,35 @@ TEST_F(AddsMirrorTest, ForgetsWhatIsTrimmed) {
   mirror_.merge(adds(20001, 1));
   mirror_.save();
   EXPECT_EQ(saved_keys(), keys_of(adds(20001, 1)));
+}
+
+TEST_F(AddsMirrorTest, KeepsWhatIsKnownOfTheLogAndCountsALossAsUnsaved) {
+  const auto saved = [this] {
+    AddsMirror mirror(path());
+    mirror.load();
+    return mirror.known_log();
+  };
+  KnownLog known{.witness = {.begun = log_position(1, 0), .position = log_position(9, 0), .ordinal = 9}};
+  mirror_.know(known);
+  EXPECT_EQ(mirror_.unsaved(), 0U) << "a mere step, for which nothing is written";
+  mirror_.merge(adds(1, 9));
+  mirror_.save();
+  EXPECT_EQ(saved(), known);
+  known.witness.lost_to = log_position(20, 0);
+  known.is_behind = 1;
+  mirror_.know(known);
+  EXPECT_EQ(mirror_.unsaved(), 1U);
+  mirror_.save();
+  EXPECT_EQ(mirror_.unsaved(), 0U);
+  EXPECT_EQ(saved(), known);
+  mirror_.trim(log_position(9, 0));
+  mirror_.save();
+  EXPECT_EQ(saved(), known);
+  std::ofstream(path(), std::ios::app) << "torn";
+  mirror_.merge(adds(30, 1));
+  mirror_.save();
+  EXPECT_EQ(saved(), known);
+  EXPECT_EQ(saved_keys(), keys_of(adds(30, 1)));
 }
 
 TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {

@@ -218,6 +218,7 @@ constexpr Change kChanges[]{
      [](auto&, auto& report) { report.waiting_since = SteadyTime(std::chrono::seconds(-471)); }},
     {"KeysieveNotConfirmed", [](auto& set, auto&) { set.published->last_confirmed -= 3600; }},
     {"KeysieveCannotPublish", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::CannotPublish; }},
+    {"KeysieveAddsLost", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::AddsLost; }},
     {"KeysieveAddsInMemory", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::AddsInMemory; }},
     {"KeysieveNotCached", [](auto&, auto& report) { report.cache_trouble = "no space"; }},
     {"KeysieveKeysChangedALot", [](auto&, auto& report) { report.key_change = -0.6; }},

@@ -16,6 +16,12 @@ class RedisLog : public ::testing::Test {
   RedisLog() { server_.command("FLUSHALL"); }
 
   std::vector<LogEntry> all() { return store_->read_after("log", kBeforeAll, 100); }
+  // cmdstat_xrevrange:calls=3,usec=...
+  int calls_of(const std::string& command) {
+    const std::string stats = server_.text("INFO commandstats");
+    const std::size_t at = stats.find("cmdstat_" + command + ":calls=");
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(stats.find('=', at) + 1));
+  }
 
   RedisServer& server_ = shared_redis();
   std::unique_ptr<Store> store_ = open_store(patient(server_.tcp_url()));
@@ -35,7 +41,6 @@ TEST_F(RedisLog, IsRefusedWhenAServerSendsMoreThanWasAskedForOrTheSameAgain) {
     return open_store("redis://" + server.address() + "?timeout=2m")
         ->read_after("log", kBeforeAll, max_entries);
   };
-  EXPECT_EQ(read(first + second, 3).size(), 2U);
   EXPECT_EQ(failure_of([&] { read(first + second, 1); }), ErrorKind::Data);
   EXPECT_EQ(failure_of([&] { read(first + first, 3); }), ErrorKind::Data);
   EXPECT_EQ(failure_of([&] { read(second + first, 3); }), ErrorKind::Data);
@@ -58,6 +63,79 @@ TEST_F(RedisLog, NamesTheFieldOfAnEntryThatIsNeitherKeyNorNotice) {
   server_.command("XADD log 6-1 " + std::string(1000, 'x') + " 1");
   EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), std::nullopt, "tag"},
                                  LogEntry{log_position(6, 1), std::nullopt, std::string(64, 'x')}));
+}
+
+TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
+  append(*store_, {"a", "b"}, "log");
+  server_.command("XADD log * key foreign");
+  EXPECT_EQ(all().size(), 3U);
+  const LogFacts facts = store_->facts_of("log");
+  EXPECT_EQ(facts.count, 2U);
+  EXPECT_EQ(facts.end, all().back().position);
+  append(*store_, {"c"}, "log");
+  all();
+  EXPECT_EQ(store_->facts_of("log").count, 3U);
+  EXPECT_EQ(store_->facts_of("log").begun, facts.begun);
+  server_.command("DEL log");
+  append(*store_, {"d"}, "log");
+  all();
+  EXPECT_EQ(store_->facts_of("log").count, 1U);
+  EXPECT_GT(store_->facts_of("log").begun, facts.begun);
+}
+
+// Whoever appends through their own client costs a reader little: it goes back to what it has seen.
+TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
+  append(*store_, {"a", "b"}, "log");
+  server_.command("EVAL \"for i = 1, 1000 do redis.call('XADD', 'log', '*', 'key', 'x') end return 1\" 0");
+  const auto last = [&] { return open_store(patient(server_.tcp_url()))->facts_of("log"); };
+  EXPECT_EQ(last().count, 2U);
+  server_.command("CONFIG RESETSTAT");
+  const auto another = open_store(patient(server_.tcp_url()));
+  another->facts_of("log");
+  const auto looks = [&] { return calls_of("xrevrange"); };
+  const int before = looks();
+  another->read_after("log", another->end_of("log"), 9);
+  EXPECT_EQ(looks(), before + 1) << "what is known is still there";
+  append(*store_, {"c"}, "log");
+  EXPECT_EQ(last().count, 3U);
+}
+
+TEST_F(RedisLog, IsTrimmedToItsLastNotice) {
+  append(*store_, {"a", "b"}, "log");
+  store_->trim("log", store_->end_of("log"));
+  const auto entries = all();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_FALSE(entries[0].key) << "it says what the log has had";
+  EXPECT_EQ(store_->facts_of("log").count, 2U);
+  store_->trim("log", position_before(entries[0].position));
+  EXPECT_EQ(all(), entries);
+}
+
+// In a script an error would lose its code.
+TEST_F(RedisLog, RefusesWithTheReasonOfTheServer) {
+  server_.command("ACL SETUSER adder on >s3cret ~* +eval +time +xrevrange");
+  const auto adder = open_store(patient(server_.tcp_url("adder:s3cret@")));
+  EXPECT_EQ(failure_of([&] { append(*adder, {"a"}, "log"); }), ErrorKind::Permission);
+  server_.command("ACL SETUSER adder -xrevrange +xadd");
+  EXPECT_EQ(failure_of([&] { append(*adder, {"a"}, "log"); }), ErrorKind::Permission);
+  server_.command("CONFIG SET maxmemory 1");
+  EXPECT_EQ(failure_of([&] { append(*store_, {"a"}, "log"); }), ErrorKind::CannotCreate);
+  server_.command("CONFIG SET maxmemory 0");
+  server_.command("ACL DELUSER adder");
+}
+
+TEST_F(RedisLog, IsOfAServerThatSaysWhatItsSettingsMayLose) {
+  const RedisServer server({"--appendonly", "yes", "--appendfsync", "everysec"});
+  const auto store = open_store(patient(server.tcp_url()));
+  EXPECT_THAT(store->risks(), ElementsAre(HasSubstr("appendfsync is everysec: a power failure may lose")));
+  server.command("CONFIG SET appendfsync always");
+  EXPECT_THAT(store->risks(), IsEmpty());
+  server.command("CONFIG SET maxmemory-policy allkeys-lru");
+  EXPECT_THAT(store->risks(), ElementsAre(HasSubstr("maxmemory-policy is allkeys-lru")));
+  server.command("CONFIG SET appendonly no");
+  EXPECT_THAT(store->risks(), ElementsAre(HasSubstr("appendonly is no"), HasSubstr("maxmemory-policy is")));
+  server.command("ACL SETUSER builder on >s3cret ~* +@all -config");
+  EXPECT_THAT(open_store(patient(server.tcp_url("builder:s3cret@")))->risks(), IsEmpty()) << "it may not ask";
 }
 
 TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {

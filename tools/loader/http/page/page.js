@@ -67,7 +67,7 @@ const VERDICTS = ['good', 'notice', 'bad'];
 const ICON_COLOURS = ['%232f9e5f', '%23d99013', '%23d64545'];
 const TROUBLES = {not_asked: 'not asked yet', not_pushed: 'never pushed', unavailable: 'store unreachable',
   login: 'cannot log in', cannot_publish: 'cannot publish', adds_in_memory: 'adds only in memory',
-  not_cached: 'not in the cache'};
+  not_cached: 'not in the cache', adds_lost: 'added keys are lost in the store'};
 
 const ofState = state => state === 'ready' ? GOOD : state === 'bypassed' ? NOTICE : BAD;
 
@@ -99,7 +99,8 @@ function answer(set) {
     case 'bypassed': {
       const ends = [[set.bypass, set.bypass_until], [set.store_bypass, set.store_bypass_until]]
         .filter(([isOn]) => isOn).map(([, until]) => until);
-      return ends.length === 0 || ends.includes(null)
+      if (ends.length === 0) return `Lookups answer maybe: ${set.reason}.`; // not by will
+      return ends.includes(null)
         ? 'Lookups answer maybe until the bypass is switched off.'
         : `Lookups answer maybe until ${moment(Math.max(...ends))}.`;
     }

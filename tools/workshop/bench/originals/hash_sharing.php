@@ -7,7 +7,6 @@ declare(strict_types=1);
 
 require __DIR__ . '/../bench.php';
 
-use KeySieve\Key;
 use KeySieve\Set;
 
 const COUNTS = [1, 4, 8, 16, 24, 32, 48, 64, 100];
@@ -41,28 +40,27 @@ $lines = $rows = [];
 foreach (COUNTS as $count) {
     $names = array_map(static fn (int $i): string => "segment-$i", range(0, $count - 1));
     $sets = array_map(ready(...), $names);
-    $each = static function (string|Key $key) use ($sets): void {
+    $each = static function (string $key) use ($sets): void {
         foreach ($sets as $set) {
             $set->mayContain($key);
         }
     };
     $medians = array_map(median(...), by_turns(ROUNDS, [
         'mayContain(string)' => $each,
-        'mayContain(Key)' => static fn (string $key) => $each(new Key($key)),
         'candidate_sets()' => static fn (string $key): array => KeySieve\candidate_sets($names, $key),
     ], static fn (callable $ask): float => ns_per_key($ask, other_keys(intdiv(ASKED_PER_ROUND, $count) + 1))));
     foreach ($medians as $name => $ns) {
         $lines[$name][] = [$count, rounded($ns / 1000)];
     }
-    [$hashes, $key, $shared] = array_values($medians);
-    $rows[] = [(string) $count, three_digits($hashes / 1000), three_digits($key / 1000), three_digits($shared / 1000), three_digits($shared / $count), three_digits($hashes / $shared)];
+    [$hashes, $shared] = array_values($medians);
+    $rows[] = [(string) $count, three_digits($hashes / 1000), three_digits($shared / 1000), three_digits($shared / $count), three_digits($hashes / $shared)];
 }
 $bin = $argv[1];
 $million = planned($bin, 1_000_000, '0.01', 'bloom');
 $thousand = planned($bin, 1_000, '0.0000001', 'bloom');
 $size = static fn (array $kind): string => three_digits($kind['bytes'] / 1024) . " KiB, k = $kind[hash_count]";
 print_part([], [
-    table('One key asked of many sets, 300,000 keys each', ['sets', 'mayContain(string) of each, µs', 'mayContain(Key) of each, µs', 'candidate_sets(), µs', 'ns per set', 'ratio of first to last'], $rows),
+    table('One key asked of many sets, 300,000 keys each', ['sets', 'mayContain(string) of each, µs', 'candidate_sets(), µs', 'ns per set', 'ratio of first to last'], $rows),
     table('Sizes', ['what', 'original', 'keysieve, bloom'], [
         ['1 million keys at 1 %', '1.14 MiB (1,167 KiB), k = 7', $size($million)],
         ['1,000 keys at 1e-7', '3.51 KiB, k = 20', $size($thousand) . ": $thousand[shard_count] shards and two pages, at a rate of " . sprintf('%.0e', $thousand['theoretical_fpr'])],
