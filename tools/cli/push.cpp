@@ -15,6 +15,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -46,25 +47,31 @@ MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotVie
   return counters;
 }
 
-PushResult push_file(const PushOptions& options, Store& store) {
-  Guards guards = options.guards.guards(options.format);
-  guards.allow_any_as_of = options.allow_any_as_of;
-  const SnapshotFile file(options.path, Check::Everything);
-  const MappedRegion counters = map_counters_of(options.path, file.view());
-  if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
-  ProgressLine progress("pushing to " + store.name());
-  return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
-}
-
-// The push is done: whatever goes wrong here is no failure.
-std::vector<std::string> risks_of(Store& store) {
+// What the store may lose of the keys that were added. The push is done: whatever goes wrong here is no
+// failure.
+std::vector<std::string> risks_to_adds(Store& store, const std::string& set_name) {
   try {
+    if (!has_adds(store, set_name)) return {};
     std::vector<std::string> risks = store.risks();
     for (std::string& risk : risks) risk = store.name() + ": " + risk;
     return risks;
   } catch (const Error&) {
     return {};
   }
+}
+
+PushResult push_file(const PushOptions& options, Store& store) {
+  Guards guards = options.guards.guards(options.format);
+  guards.allow_any_as_of = options.allow_any_as_of;
+  const SnapshotFile file(options.path, Check::Everything);
+  const MappedRegion counters = map_counters_of(options.path, file.view());
+  PushResult pushed = [&] {
+    if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
+    ProgressLine progress("pushing to " + store.name());
+    return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
+  }();
+  for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name()))) pushed.warnings.push_back(risk);
+  return pushed;
 }
 
 std::string summary_of(const std::optional<SnapshotRecord>& record) {
@@ -78,7 +85,6 @@ void push_and_report(const PushOptions& options) {
                                       options.dry_run ? IfMissing::Refuse : IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
-  print_warnings(risks_of(*store));
   Report report;
   report.add("store", store->name(), "store", store->name());
   if (options.dry_run) report.add("dry run", "nothing is written; a push would do this", "dry_run", true);
