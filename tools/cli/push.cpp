@@ -70,7 +70,8 @@ PushResult push_file(const PushOptions& options, Store& store) {
     ProgressLine progress("pushing to " + store.name());
     return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
   }();
-  for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name()))) pushed.warnings.push_back(risk);
+  for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name())))
+    pushed.warnings.push_back(risk);
   return pushed;
 }
 

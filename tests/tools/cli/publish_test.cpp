@@ -64,9 +64,10 @@ TEST_F(Publish, EndsTheMaybeForLostAddsIfToldTo) {
       refusal(65, {"publish", path("old.ks")}),
       "set \"tags\" answers maybe, because the store has lost added keys, which would be absent; push a "
       "later build instead, or lift this by --allow-hidden-adds");
-  EXPECT_THAT(keysieve({"query", "tags", "new"}),
-              AllOf(::testing::Field(&ProgramResult::output, "maybe\n"),
-                    ::testing::Field(&ProgramResult::errors, HasSubstr("has lost keys that were added to it"))));
+  EXPECT_THAT(
+      keysieve({"query", "tags", "new"}),
+      AllOf(::testing::Field(&ProgramResult::output, "maybe\n"),
+            ::testing::Field(&ProgramResult::errors, HasSubstr("has lost keys that were added to it"))));
   run({"publish", "--allow-hidden-adds", path("old.ks")});
   expect_old_is_live();
 }

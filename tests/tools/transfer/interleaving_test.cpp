@@ -29,7 +29,8 @@ class Interleaving : public ::testing::Test {
   std::unique_ptr<Store> used_store() {
     auto store = empty_store();
     for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
-    // The record is read for the log; it is read and changed, the log is trimmed, two chunks, read the record.
+    // The record is read for the log; it is read and changed, the log is trimmed, two chunks, read the
+    // record.
     const int after_the_chunks = store->abilities().log ? 7 : 5;
     FaultyStore interrupted(*store, Fault::CrashBefore, after_the_chunks);
     attempt(pushing(3), interrupted);
