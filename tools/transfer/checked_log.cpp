@@ -27,11 +27,8 @@ CheckedLog::CheckedLog(Store& store, std::string log, const LogWitness& known, c
 std::vector<LogEntry> CheckedLog::read_after(const LogPosition& after, std::size_t max_entries) {
   std::vector<LogEntry> entries = store_.read_after(log_, after, max_entries);
   const LogFacts log = store_.facts_of(log_);
-  is_behind_ = log.begun == LogPosition{} && knows_keys();
-  if (log.begun == LogPosition{}) {
-    if (!is_behind_) known_.begun = {};
-    return entries;
-  }
+  is_behind_ = log.begun == LogPosition{} && known_.begun != LogPosition{};
+  if (log.begun == LogPosition{}) return entries;
   if (log.begun != known_.begun) begin(log.begun);
   const LogPosition trimmed_to = std::max(trimmed_to_, log.trimmed_to);
   for (const LogEntry& entry : entries) {
@@ -50,7 +47,7 @@ void CheckedLog::read_to_end() {
 }
 
 void CheckedLog::begin(const LogPosition& begun) {
-  if (knows_keys()) lose(gone_at_ != LogPosition{} ? gone_at_ : begun);
+  if (known_.begun != LogPosition{}) lose(gone_at_ != LogPosition{} ? gone_at_ : begun);
   known_ = {.begun = begun, .lost_to = known_.lost_to};
   is_found_ = true;
   is_counted_ = false;

@@ -36,10 +36,6 @@ class CheckedLog {
   [[nodiscard]] bool is_behind() const noexcept { return is_behind_; }
 
  private:
-  // False: no key was ever in the log when it was read.
-  [[nodiscard]] bool knows_keys() const noexcept {
-    return known_.ordinal != 0 || known_.position != LogPosition{};
-  }
   void begin(const LogPosition& begun);
   void pass(const LogEntry& key, const LogPosition& trimmed_to);
   void end(const LogFacts& log, const LogPosition& trimmed_to);
