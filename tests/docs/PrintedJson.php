@@ -71,6 +71,7 @@ final class PrintedJson
     private function stores(): void
     {
         $this->print('list', $this->store);
+        $this->print('push', "{$this->folder}/both.ks", $this->store);
         $this->print('push', '--dry-run', "{$this->folder}/tags.ks", $this->store);
         $this->print('push', "{$this->folder}/tags.ks", $this->store);
         $this->print('pull', $this->store, 'tags', '-o', "{$this->folder}/pulled.ks");

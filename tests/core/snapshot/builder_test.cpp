@@ -54,7 +54,8 @@ TEST(SnapshotBuilder, HasAFillRatioWhereItIsMeaningful) {
     EXPECT_EQ(builder.fill_ratio(), fill_ratio) << kind.name << ", of what it has written";
     const bool is_cuckoo = kind.name == "cuckoo";
     EXPECT_EQ(fill_ratio.has_value(), test::is_bit_kind(kind) || is_cuckoo) << kind.name;
-    if (is_cuckoo) EXPECT_NEAR(fill_ratio.value(), 0.9, 0.06);
+    if (!is_cuckoo) continue;
+    EXPECT_NEAR(fill_ratio.value(), 0.9, 0.06);
   }
 }
 
