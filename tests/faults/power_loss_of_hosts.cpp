@@ -150,15 +150,20 @@ class RestartedHost {
     refresher_.emplace(set, loader_, store_, recorder_, [] { return true; });
   }
 
-  const RefreshOutcome& look() {
+  void look() {
     now_ += std::chrono::hours(1);  // past every backoff
-    const RefreshOutcome& outcome = refresher_->refresh(now_);
+    live_ = refresher_->refresh(now_).live;
     store_.close();
-    return outcome;
   }
-  // Those numbers, of what a worker sees: of the build, and of the last key up to which all are there. All of
-  // them if it sees nothing: then they are maybe.
-  int build() { return attached() ? static_cast<int>(header().as_of - kFirstAsOf) : -1; }
+  // The number of the build that a worker sees, or that is live behind a maybe for all keys; -1: none.
+  int build() {
+    if (const Attachment* found = attached())
+      return static_cast<int>(found->snapshot().header().as_of - kFirstAsOf);
+    const bool is_bypassed = reader_->availability() == Availability::Bypassed;
+    return is_bypassed && live_ ? static_cast<int>(live_->as_of - kFirstAsOf) : -1;
+  }
+  // The number of the last key up to which a worker sees all. All of them if it sees nothing: then they are
+  // maybe.
   int last_key() {
     int last = -1;
     while (last < kLastNumber && may_contain(last + 1)) ++last;
@@ -170,7 +175,6 @@ class RestartedHost {
     reader_->check_soon();
     return reader_->follow();
   }
-  const SnapshotHeader& header() { return attached()->snapshot().header(); }
   bool may_contain(int key) {
     const Attachment* found = attached();
     return !found || found->may_contain(found->snapshot().hasher()(numbered_key(key)));
@@ -182,6 +186,7 @@ class RestartedHost {
   SetRecorder recorder_{"tags"};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
+  std::optional<LivePublication> live_;
   SteadyTime now_{std::chrono::hours(1)};
 };
 
@@ -247,6 +252,7 @@ void follow_store(const Places& places, Acknowledged& acknowledged, int part) {
   add();
   writer.lose_store();
   push();  // with a lower generation
+  push();  // which was begun after the loss
   add();
 }
 
@@ -260,7 +266,8 @@ std::string check_host(const Places& places, Acknowledgements acknowledged) {
 }  // namespace
 
 // Spare of a story are syncs that another one follows before anything is acknowledged, those that only a kill
-// needs, and in the host those of the moments, which the story of the cache checks.
+// needs, and in the host those of the moments, which the story of the cache checks, and of what is known of a
+// loss: here, the host has all keys.
 Story mirror_story() {
   return {"adds_mirror", add_to_mirror, check_mirror, 1, 4};
 }
@@ -270,7 +277,7 @@ Story cache_story() {
 }
 
 Story host_story() {
-  return {"host", follow_store, check_host, 37, 23};
+  return {"host", follow_store, check_host, 37, 28};
 }
 
 }  // namespace keysieve::test

@@ -161,8 +161,9 @@ int number_of(const SnapshotBytes& snapshot) {
   return -1;
 }
 
-Story adds_story(const char* name, const std::string& scheme, unsigned calls_between_kills) {
-  return store_story(name, scheme, add_to_store, check_adds, calls_between_kills, 0);
+Story adds_story(const char* name, const std::string& scheme, unsigned calls_between_kills,
+                 std::size_t spare_syncs) {
+  return store_story(name, scheme, add_to_store, check_adds, calls_between_kills, spare_syncs);
 }
 
 Story push_story(const char* name, const std::string& scheme, unsigned calls_between_kills,

@@ -10,7 +10,8 @@
 namespace keysieve::test {
 
 // Adds to the log of a store of that scheme, and trims it: keys are there, positions never come again.
-Story adds_story(const char* name, const std::string& scheme, unsigned calls_between_kills);
+Story adds_story(const char* name, const std::string& scheme, unsigned calls_between_kills,
+                 std::size_t spare_syncs);
 // Pushes: the generation is whole, and so are those that are kept.
 Story push_story(const char* name, const std::string& scheme, unsigned calls_between_kills,
                  std::size_t spare_syncs);

@@ -11,6 +11,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -26,24 +27,31 @@ struct PushOptions {
   bool json = false;
 };
 
-PushResult push_file(const PushOptions& options, Store& store) {
-  Guards guards = options.guards.guards(options.format);
-  guards.allow_any_as_of = options.allow_any_as_of;
-  const SnapshotFile file(options.path, Check::Everything);
-  if (options.dry_run) return plan_push(store, file.view(), guards);
-  ProgressLine progress("pushing to " + store.name());
-  return push(store, file.view(), guards, progress.in_bytes());
-}
-
-// The push is done: whatever goes wrong here is no failure.
-std::vector<std::string> risks_of(Store& store) {
+// What the store may lose of the keys that were added. The push is done: whatever goes wrong here is no
+// failure.
+std::vector<std::string> risks_to_adds(Store& store, const std::string& set_name) {
   try {
+    if (!has_adds(store, set_name)) return {};
     std::vector<std::string> risks = store.risks();
     for (std::string& risk : risks) risk = store.name() + ": " + risk;
     return risks;
   } catch (const Error&) {
     return {};
   }
+}
+
+PushResult push_file(const PushOptions& options, Store& store) {
+  Guards guards = options.guards.guards(options.format);
+  guards.allow_any_as_of = options.allow_any_as_of;
+  const SnapshotFile file(options.path, Check::Everything);
+  PushResult pushed = [&] {
+    if (options.dry_run) return plan_push(store, file.view(), guards);
+    ProgressLine progress("pushing to " + store.name());
+    return push(store, file.view(), guards, progress.in_bytes());
+  }();
+  for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name())))
+    pushed.warnings.push_back(risk);
+  return pushed;
 }
 
 std::string summary_of(const std::optional<SnapshotRecord>& record) {
@@ -57,7 +65,6 @@ void push_and_report(const PushOptions& options) {
                                       options.dry_run ? IfMissing::Refuse : IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
-  print_warnings(risks_of(*store));
   Report report;
   report.add("store", store->name(), "store", store->name());
   if (options.dry_run) report.add("dry run", "nothing is written; a push would do this", "dry_run", true);

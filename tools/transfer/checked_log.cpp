@@ -77,7 +77,7 @@ void CheckedLog::pass(const LogEntry& key, const LogPosition& trimmed_to) {
 void CheckedLog::end(const LogFacts& log, const LogPosition& trimmed_to) {
   const bool knows_key = known_.position != LogPosition{};
   const bool has_all = is_last_there(trimmed_to) && (!knows_key || log.count >= known_.ordinal);
-  is_behind_ = !has_all && log.end <= known_.position;
+  is_behind_ = !has_all && log.end <= known_.position && log.count <= known_.ordinal;
   if (is_behind_) return;
   // What has come behind it shows that this is no late copy. A higher count: keys at the end are lost.
   if (!has_all || (is_counted_ && log.count > known_.ordinal && known_.position >= trimmed_to)) lose(log.end);

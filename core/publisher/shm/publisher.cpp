@@ -181,14 +181,13 @@ bool Publisher::mark_damaged() noexcept {
   return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
-// Release: a reader that sees the bit gone sees the publication that has ended the loss.
 void Publisher::mark_adds_lost(bool are_lost) noexcept {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   if (are_lost == are_adds_lost()) return;
   if (are_lost) {
-    current.fetch_or(kAddsLostBit, std::memory_order_release);
+    current.fetch_or(kAddsLostBit);
   } else {
-    current.fetch_and(~kAddsLostBit, std::memory_order_release);
+    current.fetch_and(~kAddsLostBit);
   }
 }
 

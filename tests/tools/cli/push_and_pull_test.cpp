@@ -75,8 +75,8 @@ TEST_F(DryPush, SaysWhatThePushThenDoes) {
   push(path("first.ks"));
   run({"add", "tags", "added", store()});
 
-  const Words before = content();
   const std::string next = build("next", numbered_lines(90), {"--like", store()});
+  const Words before = content();
   planned = json({"push", "--dry-run", next, store()});
   EXPECT_THAT(planned, has({{"dry_run", true}, {"replaces", 1}, {"generation", 2}, {"key_count", 90}}));
   EXPECT_THAT(said({"push", "--dry-run", next, store()}),

@@ -29,8 +29,9 @@ class Interleaving : public ::testing::Test {
   std::unique_ptr<Store> used_store() {
     auto store = empty_store();
     for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
-    const int trims = store->abilities().log ? 1 : 0;
-    const int after_the_chunks = 5 + trims;  // read and change the record, trim, two chunks, read the record
+    // The record is read for the log; it is read and changed, the log is trimmed, two chunks, read the
+    // record.
+    const int after_the_chunks = store->abilities().log ? 7 : 5;
     FaultyStore interrupted(*store, Fault::CrashBefore, after_the_chunks);
     attempt(pushing(3), interrupted);
     // A store that is not durable reads the chunks back.

@@ -36,6 +36,9 @@ class SteppedStore : public StoreDecorator {
   void trim(const std::string& log, const LogPosition& up_to) override {
     step([&] { inner_.trim(log, up_to); });
   }
+  void mark(const std::string& log) override {
+    step([&] { inner_.mark(log); });
+  }
   void notify(const std::string& log) override {
     step([&] { inner_.notify(log); });
   }

@@ -92,6 +92,8 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRe
                          Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
+  // So a store that was emptied and pushed to again has lost nothing of a set that never had adds.
+  if (known_.witness.ordinal == 0 && known_.witness.position == LogPosition{}) known_.witness.begun = {};
   CheckedLog log(store, log_name_, known_.witness, pointer.adds_trimmed_to, known_.gone_at);
   LogPosition after = seen_;
   if (known_.witness.position != LogPosition{})

@@ -10,6 +10,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/call_faults.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -35,12 +36,6 @@ Entries adds(std::uint64_t first, std::uint64_t count) {
 std::vector<std::string> keys_after(const AddsMirror& mirror, const LogPosition& position = {}) {
   std::vector<std::string> keys;
   mirror.visit_after(position, [&](std::string_view key) { keys.emplace_back(key); });
-  return keys;
-}
-
-std::vector<std::string> keys_of(const Entries& entries) {
-  std::vector<std::string> keys;
-  for (const LogEntry& entry : entries) keys.push_back(entry.key.value());
   return keys;
 }
 

@@ -59,6 +59,7 @@ TEST_F(RedisStore, GivesAReasonForAnErrorWithoutAText) {
 }
 
 TEST_F(RedisStore, SignsInWithUserAndPassword) {
+  server_.command("ACL LOG RESET");
   const auto store = open_store(server_.tcp_url("app:s3cret@"));
   put(*store, "a", "1");
   EXPECT_THAT(server_.command("ACL LOG"), "*0");
