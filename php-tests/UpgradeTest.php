@@ -148,16 +148,6 @@ final class UpgradeTest extends TestCase
         self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer(2));
     }
 
-    /** `keysieve update` keeps the format of what it changes: every reader of the old one reads the new one. */
-    public function testAnUpdateKeepsTheFormat(): void
-    {
-        $loader = $this->loaderWith(['first'], 1, 1);
-        file_put_contents("{$this->directory}/new", "second\n");
-        Program::output([self::program(2), 'update', 'tags', '--add', "{$this->directory}/new", $loader->store]);
-        $this->awaitPublication(2, 1, $loader);
-        self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer(1));
-    }
-
     private static function programs(int $format): string
     {
         return getenv('KEYSIEVE_BIN_DIR') . ($format === 1 ? '' : "/format$format");

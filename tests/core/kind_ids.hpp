@@ -21,8 +21,9 @@ auto ids_of_kinds(Condition condition) {
 inline auto every_kind_id() {
   return ids_of_kinds([](const FilterKind& /*kind*/) { return true; });
 }
-inline auto kinds_that_add() {
-  return ids_of_kinds([](const FilterKind& kind) { return kind.can_add(); });
+// The Bloom family: bits that are set one key at a time.
+inline bool is_bit_kind(const FilterKind& kind) {
+  return kind.fill_ratio != nullptr && kind.name != "cuckoo";
 }
 inline std::string name_of_kind(const ::testing::TestParamInfo<std::uint8_t>& tested) {
   return std::string(find_filter_kind(tested.param)->name);

@@ -71,10 +71,10 @@ final class PrintedJson
     private function stores(): void
     {
         $this->print('list', $this->store);
+        $this->print('push', "{$this->folder}/both.ks", $this->store);
         $this->print('push', '--dry-run', "{$this->folder}/tags.ks", $this->store);
         $this->print('push', "{$this->folder}/tags.ks", $this->store);
         $this->print('pull', $this->store, 'tags', '-o', "{$this->folder}/pulled.ks");
-        $this->print('update', 'tags', '--add', "{$this->folder}/absent", $this->store);
         $this->print('add', 'tags', 'new', $this->store);
         $this->print('bypass', 'tags', '--store', $this->store, '--for', '1h');
         $this->print('bypass', '--store', $this->store);

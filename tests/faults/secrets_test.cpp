@@ -42,7 +42,6 @@ class Secrets : public KeysieveProgram {
     return {{"push", path("tags.ks"), url},
             {"pull", url, "tags", "-o", path("pulled.ks")},
             {"add", "tags", "new", url},
-            {"update", "tags", "--add", write("new.txt", "new\n"), url},
             {"build", "--set", "tags", "--like", url, path("tags.txt"), "-o", path("like.ks")},
             {"bypass", "tags", "--store", url, "--for", "1h"},
             {"bypass", "tags", "--store", url, "--off"},

@@ -36,8 +36,8 @@ void check_value(const Asked& asked, const std::optional<std::string>& value) {
   check(value ? says(*value + "\n\n\n\n") : says("END") || says("NOT_FOUND"));
 }
 
-// No writes, which only push, update, rollback and delete do: libmemcached 1.1.4 ends the process by an
-// assertion when the reply to one is that to another command (storage.cc, memcached_send_ascii).
+// No writes, which only push, rollback and delete do: libmemcached 1.1.4 ends the process by an assertion
+// when the reply to one is that to another command (storage.cc, memcached_send_ascii).
 constexpr std::array<void (*)(const Asked&), 2> kAsk{
     [](const Asked& asked) {
       for (const auto& value : asked.store.get_many(kKeys)) check_value(asked, value);

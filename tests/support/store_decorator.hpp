@@ -52,7 +52,6 @@ class HookedStore : public StoreDecorator {
 
   std::function<void()> before_get = [] {};
   std::function<void(std::span<const std::string>)> before_get_many = [](auto) {};
-  std::function<void()> after_get_many = [] {};
   std::function<void(std::span<const Record>)> before_put = [](auto) {};
   std::function<void()> after_put = [] {};
   std::function<void()> before_compare_and_set = [] {};
@@ -66,9 +65,7 @@ class HookedStore : public StoreDecorator {
   }
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     before_get_many(keys);
-    auto values = inner_.get_many(keys);
-    after_get_many();
-    return values;
+    return inner_.get_many(keys);
   }
   void put_many(std::span<const Record> records) override {
     before_put(records);

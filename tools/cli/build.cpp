@@ -9,7 +9,6 @@
 #include "core/builder/base/random.hpp"
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/snapshot/builder.hpp"
-#include "core/builder/snapshot/editor.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "tools/cli/build_options.hpp"
@@ -205,30 +204,6 @@ struct Written {
   std::optional<SnapshotView> view;
 };
 
-// Puts the files in their place, counters first: with those of another build next to it, push refuses a
-// snapshot. Without it would take it for one that has none. Returns the bytes of the counters.
-std::uint64_t commit(const BuildOptions& options, SnapshotBuilder& builder, Written& written) {
-  const std::string path = counters_path(options.output_path);
-  std::uint64_t bytes = 0;
-  if (options.counting) {
-    DurableFile counters(path);
-    builder.write_counters(*written.view, [&](std::uint64_t offset, Bytes part) {
-      counters.write_at(offset, part);
-      bytes += part.size();
-    });
-    counters.commit();
-  }
-  written.file.commit();
-  if (!options.counting) remove_file(path);
-  return bytes;
-}
-
-void add_counters(Report& report, const BuildOptions& options, std::uint64_t bytes) {
-  if (bytes == 0) return report.add_member("counters_bytes", 0);
-  report.add("counters", format_bytes(bytes) + " in " + counters_path(options.output_path), "counters_bytes",
-             bytes);
-}
-
 void build(const BuildOptions& options) {
   check_build_options(options);  // before a store is touched
   Guards guards = options.guards.guards(options.format);
@@ -239,7 +214,6 @@ void build(const BuildOptions& options) {
   BuildResources resources = resources_of(options);
   MapInput map(options.map, resources.threads);
   const BuildSettings settings = settings_of(options, store.get(), model, map.contents());
-  if (options.counting) check_can_count(*settings.kind, settings.set_name);
   ProgressLine progress("building " + settings.set_name);
   resources.progress = [&progress](auto done, auto total, auto what) {
     progress.show_count(done, total, what);
@@ -249,14 +223,13 @@ void build(const BuildOptions& options) {
   progress.announce(format_count_of(builder.keys_given(), "key"));
   Written written(options.output_path, builder);
   check_guards(guards, *written.view, model.baseline);
-  const std::uint64_t counters_bytes = commit(options, builder, written);
+  written.file.commit();
 
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   if (!options.like.empty())
     report.add("like", model.description, "like", store ? store->name() : options.like);
   add_snapshot_summary(report, *written.view, builder.fill_ratio());
-  add_counters(report, options, counters_bytes);
   report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
   if (settings.has_known_absent) {
     report.add("known absent read",

@@ -13,8 +13,7 @@
 namespace keysieve {
 namespace {
 
-// A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
-// snapshot, and are replaced or removed.
+// A list that is named as the snapshot would be replaced by it, and the keys lost.
 void check_inputs(const BuildOptions& options) {
   std::vector<std::string> inputs = options.map.paths();
   for (const std::string& path :
@@ -23,11 +22,9 @@ void check_inputs(const BuildOptions& options) {
   }
   check_standard_input(inputs);
   for (const std::string& input : inputs) {
-    for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
-      if (input.empty() || !is_same_file(input, output)) continue;
-      throw Error(ErrorKind::Usage,
-                  output + ": would overwrite " + key_source(input) + ", which must be read");
-    }
+    if (input.empty() || !is_same_file(input, options.output_path)) continue;
+    throw Error(ErrorKind::Usage,
+                options.output_path + ": would overwrite " + key_source(input) + ", which must be read");
   }
 }
 
@@ -69,13 +66,7 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
       ->type_name("SIZE");
-  verb->add_flag(
-          "--counting", options.counting,
-          "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "
-          "them along. Kinds: " +
-              kind_names([](const FilterKind& kind) { return kind.can_count(); }))
-      ->excludes(verb->get_option("--known-absent"));
-  add_sign_key(verb, options.sign_key)->excludes(verb->get_option("--counting"));
+  add_sign_key(verb, options.sign_key);
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();

@@ -24,7 +24,6 @@ struct BuildOptions {
   bool resize = false;
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
-  bool counting = false;
   std::shared_ptr<const SigningKey> sign_key;
   std::optional<unsigned> threads;
   std::optional<std::uint64_t> memory_bytes;

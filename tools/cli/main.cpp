@@ -21,9 +21,9 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array kVerbs{add_plan,     add_build,  add_inspect, add_verify, add_push,   add_pull,
-                            add_add,      add_update, add_publish, add_query,  add_status, add_bypass,
-                            add_rollback, add_list,   add_delete,  add_seed,   add_keygen, add_doctor};
+constexpr std::array kVerbs{add_plan, add_build,   add_inspect, add_verify, add_push,   add_pull,
+                            add_add,  add_publish, add_query,   add_status, add_bypass, add_rollback,
+                            add_list, add_delete,  add_seed,    add_keygen, add_doctor};
 
 constexpr const char* kDescription =
     "keysieve: whether a key may be in a set, answered from shared memory.\n"

@@ -24,29 +24,17 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloom", "cuckoo", "ribbon"};
 
-// How much more memory than the smallest a faster kind may take. The default's eight bits per key cost 1.1
-// times bloom at 1 %, 1.4 times at 0.01 %, and 2.4 times at 0.0001 %.
-constexpr double kMostToSmallest = 1.5;
-
-enum class Need {
-  Adds,      // keys are added to the set
-  Removals,  // and removed from it
-  Static,    // neither: it is built again each time, as every set with known-absent keys
-};
+// How much more memory than the smallest a faster kind may take. The default's eight bits per key cost 1.6
+// times ribbon at 1 %, 2.0 times at 0.01 %, and 3 times at 0.0001 %.
+constexpr double kMostToSmallest = 2.0;
 
 struct PlanOptions {
   SizingRequest request;
   std::optional<std::uint64_t> largest_value;  // of a map
-  bool removals = false;
-  bool is_static = false;
+  bool smallest = false;
   bool all = false;
   bool plot = false;
   bool json = false;
-
-  [[nodiscard]] Need need() const noexcept {
-    if (removals) return Need::Removals;
-    return is_static || request.known_absent != 0 || largest_value ? Need::Static : Need::Adds;
-  }
 };
 
 // What a kind would cost.
@@ -58,8 +46,6 @@ struct PlannedKind {
   std::uint32_t cache_lines;
 
   [[nodiscard]] const FilterKind& kind() const noexcept { return *geometry.kind; }
-  // With a second level, no key can be added or removed between builds.
-  [[nodiscard]] bool can_change() const noexcept { return geometry.params.retrieval_bytes == 0; }
 };
 
 struct Plan {
@@ -73,16 +59,6 @@ bool is_usual(const FilterKind& kind) {
   return std::find(kUsualKinds.begin(), kUsualKinds.end(), kind.name) != kUsualKinds.end();
 }
 
-bool serves(const FilterKind& kind, Need need) {
-  if (need == Need::Adds) return kind.can_add();
-  return need == Need::Static || kind.can_remove() || kind.can_count();
-}
-
-std::string_view description_of(Need need) {
-  if (need == Need::Static) return "";
-  return need == Need::Adds ? " that keys can be added to" : " that keys can be removed from";
-}
-
 using Candidates = std::vector<const PlannedKind*>;
 
 // Fewest cache lines; of equals the default, then the smallest.
@@ -93,10 +69,10 @@ bool is_faster(const PlannedKind* a, const PlannedKind* b) {
   return rank(a) < rank(b);
 }
 
-Candidates candidates_among(const std::vector<PlannedKind>& planned, Need need) {
+Candidates candidates_among(const std::vector<PlannedKind>& planned) {
   Candidates candidates;
   for (const PlannedKind& one : planned) {
-    if (is_usual(one.kind()) && serves(one.kind(), need)) candidates.push_back(&one);
+    if (is_usual(one.kind())) candidates.push_back(&one);
   }
   return candidates;
 }
@@ -123,7 +99,7 @@ std::string_view superlative_of(bool is_only, bool is_smallest, bool is_fastest)
   return is_fastest ? "the fastest" : "the fastest that is not far from the smallest";
 }
 
-std::string reason_for(const PlannedKind* choice, const Candidates& candidates, Need need) {
+std::string reason_for(const PlannedKind* choice, const Candidates& candidates) {
   const PlannedKind* fastest = fastest_of(candidates);
   const PlannedKind* smallest = smallest_of(candidates);
   const bool is_fastest = choice->cache_lines == fastest->cache_lines;
@@ -133,9 +109,8 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
         std::abs(100.0 * static_cast<double>(other->bytes) / static_cast<double>(choice->bytes) - 100.0));
   };
   std::string reason =
-      fmt::format("{}{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
-                  description_of(need), format_count_of(choice->cache_lines, "cache line"));
-  if (need == Need::Removals && !choice->kind().can_remove()) reason += ", built with --counting";
+      fmt::format("{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
+                  format_count_of(choice->cache_lines, "cache line"));
   if (!is_fastest) {
     reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
                           format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
@@ -171,17 +146,13 @@ Plan plan_kinds(const SizingRequest& request, bool all) {
   return plan;
 }
 
-// What is built again each time, and what keys are removed from, gets the smallest usual kind that serves;
-// else the fastest that does not need far more memory than the smallest.
+// The fastest usual kind that does not need far more memory than the smallest.
 Plan made_plan(const PlanOptions& options) {
-  const Need need = options.need();
   Plan plan = plan_kinds(options.request, options.all);
   std::vector<PlannedKind>& kinds = plan.kinds;
-  const Candidates candidates = candidates_among(kinds, need);
-  const PlannedKind* choice = need == Need::Adds ? fastest_that_fits(candidates) : smallest_of(candidates);
-  plan.reason = reason_for(choice, candidates, need);
-  if (choice->kind().capacity != nullptr && options.request.growth == 1.0)
-    plan.reason += "; without --growth it has no room for new keys";
+  const Candidates candidates = candidates_among(kinds);
+  const PlannedKind* choice = options.smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
+  plan.reason = reason_for(choice, candidates);
   const auto chosen = kinds.begin() + (choice - kinds.data());
   std::rotate(kinds.begin(), chosen, chosen + 1);
   return plan;
@@ -201,9 +172,6 @@ Json to_json(const PlannedKind& planned, bool recommended) {
           {"bytes", planned.bytes},
           {"theoretical_fpr", planned.theoretical_fpr},
           {"cache_lines", planned.cache_lines},
-          {"can_add", planned.can_change() && kind.can_add()},
-          {"can_remove", planned.can_change() && kind.can_remove()},
-          {"can_count", planned.can_change() && kind.can_count()},
           {"summary", kind.summary}};
 }
 
@@ -221,12 +189,6 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
               {"kinds", kinds}});
 }
 
-std::string_view removal_from(const PlannedKind& planned) {
-  if (!planned.can_change()) return "no";
-  if (planned.kind().can_remove()) return "yes";
-  return planned.kind().can_count() ? "--counting" : "no";
-}
-
 void print_as_text(const Plan& plan, const SizingRequest& request) {
   fmt::print("{} at a target FPR of {}, in shards of {}", format_count_of(request.keys, "key"),
              format_share(request.target_fpr), format_bytes(request.shard_bytes));
@@ -237,14 +199,13 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
   if (request.growth > 1.0) fmt::print(", with room for {} times the keys", request.growth);
   fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
 
-  Table table({"", "kind", "bits/key", "shards", "size", "theoretical FPR", "lookup", "add", "remove"});
+  Table table({"", "kind", "bits/key", "shards", "size", "theoretical FPR", "lookup"});
   for (const PlannedKind& planned : plan.kinds) {
     const FilterKind& kind = planned.kind();
     table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
                format_bits_per_key(planned.bits_per_key), format_count(planned.geometry.shard_count),
                format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
-               format_count_of(planned.cache_lines, "cache line"),
-               planned.can_change() && kind.can_add() ? "yes" : "no", std::string(removal_from(planned))});
+               format_count_of(planned.cache_lines, "cache line")});
   }
   table.print();
   if (request.known_absent != 0)
@@ -287,7 +248,7 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
   CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
                             "  keysieve plan --keys 80000 --fpr 0.01\n"
                             "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-                            "  keysieve plan --keys 5000000 --static --plot | gnuplot -p\n"
+                            "  keysieve plan --keys 5000000 --smallest --plot | gnuplot -p\n"
                             "  keysieve plan --keys 80000 --known-absent 2M\n"
                             "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
                             "  keysieve plan --keys 80000 --shard-size 8KiB --json");
@@ -310,13 +271,9 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
   add_parsed(verb, "--shard-size", options->request.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
-  CLI::Option* removals =
-      verb->add_flag("--removals", options->removals, "Keys are removed from the set as well as added to it")
-          ->excludes(verb->get_option("--known-absent"))
-          ->excludes(verb->get_option("--values"));
-  verb->add_flag("--static", options->is_static,
-                 "The set does not change between builds: no key is added or removed")
-      ->excludes(removals);
+  verb->add_flag(
+      "--smallest", options->smallest,
+      "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
   add_json(verb, options->json);
   verb->add_flag("--plot", options->plot,

@@ -78,7 +78,6 @@ void pull_and_report(const PullOptions& options) {
   check_signer(view, options.public_keys, source);
   check_not_replayed(options, view.header(), source);
   write_durable_file(options.output_path, pulled.snapshot.get());
-  remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   report.add("generation", std::to_string(pulled.record.generation), "generation", pulled.record.generation);

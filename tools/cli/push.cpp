@@ -2,13 +2,9 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 
-#include "core/builder/base/file_io.hpp"
-#include "core/builder/snapshot/counters.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/mapped_region.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -31,22 +27,6 @@ struct PushOptions {
   bool json = false;
 };
 
-// Empty where there are none.
-MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotView& snapshot) {
-  const std::string path = counters_path(snapshot_path);
-  if (!std::filesystem::exists(path)) return {};
-  MappedRegion counters = map_file(path);
-  if (counters.size() == 0) throw Error(ErrorKind::Data, path + ": is empty");
-  try {
-    check_counters(bytes_of(counters), snapshot, path);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data) throw;
-    throw Error(ErrorKind::Data, error.what() + ("; build again with --counting, or remove " + path) +
-                                     ": then no key can be removed from the set, unless its store has them");
-  }
-  return counters;
-}
-
 // What the store may lose of the keys that were added. The push is done: whatever goes wrong here is no
 // failure.
 std::vector<std::string> risks_to_adds(Store& store, const std::string& set_name) {
@@ -64,11 +44,10 @@ PushResult push_file(const PushOptions& options, Store& store) {
   Guards guards = options.guards.guards(options.format);
   guards.allow_any_as_of = options.allow_any_as_of;
   const SnapshotFile file(options.path, Check::Everything);
-  const MappedRegion counters = map_counters_of(options.path, file.view());
   PushResult pushed = [&] {
-    if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
+    if (options.dry_run) return plan_push(store, file.view(), guards);
     ProgressLine progress("pushing to " + store.name());
-    return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
+    return push(store, file.view(), guards, progress.in_bytes());
   }();
   for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name())))
     pushed.warnings.push_back(risk);

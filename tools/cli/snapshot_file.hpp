@@ -37,11 +37,6 @@ class SnapshotFile {
 // keys: unless it is signed by the key that it names, or by none. So "signed by" can be shown.
 void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source);
 
-// Where the counters of a counting set are: next to its snapshot.
-inline std::string counters_path(const std::string& snapshot_path) {
-  return snapshot_path + ".counters";
-}
-
 // Number of known-absent keys; no line if the shards have no second level.
 void add_known_absent(Report& report, const SnapshotHeader& header);
 // Set, kind, keys, known-absent keys, shards, size, fill ratio, signer, and the FPRs asked for and estimated.

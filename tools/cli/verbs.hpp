@@ -23,7 +23,6 @@ void add_verify(CLI::App& program, VerbResult& result);
 void add_push(CLI::App& program, VerbResult& result);
 void add_pull(CLI::App& program, VerbResult& result);
 void add_add(CLI::App& program, VerbResult& result);
-void add_update(CLI::App& program, VerbResult& result);
 void add_publish(CLI::App& program, VerbResult& result);
 void add_query(CLI::App& program, VerbResult& result);
 void add_status(CLI::App& program, VerbResult& result);

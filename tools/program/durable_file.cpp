@@ -109,8 +109,4 @@ void write_durable_file(const std::string& path, const std::function<void(const 
   file.commit();
 }
 
-void remove_file(const std::string& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_write_error(path + ": cannot remove", errno);
-}
-
 }  // namespace keysieve

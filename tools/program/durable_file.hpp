@@ -52,7 +52,4 @@ std::string folder_of(const std::string& path);
 using WritePart = std::function<void(Bytes part)>;
 void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write);
 
-// Does nothing where there is no such file. Throws CannotCreate or Permission that names it.
-void remove_file(const std::string& path);
-
 }  // namespace keysieve

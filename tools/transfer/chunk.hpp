@@ -23,7 +23,7 @@ inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
 static_assert(16 + kChunkHeaderBytes + kChunkPayloadBytes == 65536, "16 pages of LMDB with its header");
 
-// Returns how many chunks a snapshot, or its counters, of that size need.
+// Returns how many chunks a snapshot of that size needs.
 std::uint64_t chunk_count_of(std::uint64_t bytes);
 // Returns the payload of chunk `number`, below the chunk count. The last one may be shorter.
 template <typename Span>

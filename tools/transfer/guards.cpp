@@ -111,10 +111,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
   if (guards.max_fpr && !(header.estimated_fpr <= *guards.max_fpr)) {
     throw Error(ErrorKind::MaxFpr, set + "has an estimated FPR of " + format_share(header.estimated_fpr) +
                                        ", above " + format_share(*guards.max_fpr) + "; " +
-                                       setting(guards, "max-fpr") + " sets that limit" +
-                                       (guards.source == GuardSource::OptionsOfUpdate
-                                            ? "; build the set again from its whole list, with build --like"
-                                            : ""));
+                                       setting(guards, "max-fpr") + " sets that limit");
   }
   for (const std::string& key : guards.required_keys.all()) {
     if (!snapshot.may_contain(snapshot.hasher()(key))) {

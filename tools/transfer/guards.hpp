@@ -43,11 +43,7 @@ double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept;
 double default_max_fpr(double target_fpr) noexcept;
 
 // Where users set the guards, which decides how a message names them.
-enum class GuardSource {
-  Options,
-  OptionsOfUpdate,  // where a full set is to be built again
-  Configuration,
-};
+enum class GuardSource { Options, Configuration };
 
 // Copies share the keys: thousands of sets of one pattern require the same.
 class SharedKeys {

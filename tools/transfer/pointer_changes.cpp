@@ -14,8 +14,7 @@ bool lists(const std::vector<Entry>& entries, const PushId& push_id) {
 }  // namespace
 
 Garbage chunks_of(const SnapshotRecord& record) {
-  const auto of_counters = static_cast<std::uint32_t>(chunk_count_of(record.counters_bytes));
-  return {record.push_id, record.chunk_count + of_counters};
+  return {record.push_id, record.chunk_count};
 }
 
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer) {

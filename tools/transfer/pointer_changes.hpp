@@ -15,7 +15,7 @@
 
 namespace keysieve {
 
-// Every chunk that its push has put, those of counters too.
+// Every chunk that its push has put.
 Garbage chunks_of(const SnapshotRecord& record);
 
 // Newest first; none before the first push.

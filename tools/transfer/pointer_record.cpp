@@ -6,7 +6,6 @@
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
-#include "core/builder/snapshot/counters.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/transfer/chunk.hpp"
@@ -55,7 +54,6 @@ Json to_json(const SnapshotRecord& record) {
             {"shard_bytes", record.shard_bytes},
             {"shard_count", record.shard_count},
             {"seed", to_hex(record.seed)}};
-  if (record.counters_bytes != 0) json["counters_bytes"] = record.counters_bytes;
   if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
   if (record.value_bits != 0) json["value_bits"] = record.value_bits;
   if (record.member_bytes != 0) json["member_bytes"] = record.member_bytes;
@@ -205,7 +203,6 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.key_count = reader.number<std::uint64_t>("key_count");
   record.restores = reader.number<std::uint64_t>("restores");
   if (record.restores >= record.generation) reader.refuse("restores", "is not an older generation");
-  if (reader.has("counters_bytes")) record.counters_bytes = reader.number<std::uint64_t>("counters_bytes");
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
     reader.refuse("kind", "is not a filter kind");
@@ -231,9 +228,6 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
       snapshot_layout(record.shard_count, params, /*has_digests=*/true, record.member_bytes);
   if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
     reader.refuse("shard_count", "does not fit \"bytes\"");
-  if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
-    reader.refuse("counters_bytes", "does not fit \"shard_count\"");
-  }
   record.seed = reader.seed("seed");
   return record;
 }

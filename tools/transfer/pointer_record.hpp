@@ -28,8 +28,7 @@ struct SnapshotRecord {
   UnixSeconds as_of = 0;
   LogPosition adds_from{};
   std::uint64_t key_count = 0;
-  std::uint64_t restores = 0;        // the generation that a rollback brought back; 0: no rollback
-  std::uint64_t counters_bytes = 0;  // of a counting set, in the chunks after the snapshot's; 0: it has none
+  std::uint64_t restores = 0;  // the generation that a rollback brought back; 0: no rollback
 
   // The next build keeps these, see current_geometry().
   std::string kind;  // by name, which a reader need not know

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
@@ -23,27 +22,20 @@ void check_header(Bytes first_payload, const SnapshotRecord& record, const std::
   if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
 }
 
-// Some of the chunks of one push: those of a snapshot, or of its counters.
-struct ChunkRange {
-  std::uint32_t first;
-  std::uint32_t end;
-  std::uint64_t bytes;
-};
-
 // Calls take(number, payload) for each chunk in order. Returns the first missing one; nothing if none is.
 template <typename Take>
 std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
-                                         const SnapshotRecord& record, const ChunkRange& range, Take take) {
+                                         const SnapshotRecord& record, Take take) {
   std::uint64_t done = 0;
-  for (std::uint32_t first = range.first; first < range.end;) {
-    const auto keys = chunk_key_batch(store, set_name, record.push_id, range.end, first);
+  for (std::uint32_t first = 0; first < record.chunk_count;) {
+    const auto keys = chunk_key_batch(store, set_name, record.push_id, record.chunk_count, first);
     const auto values = store.get_immutable(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!values[i]) return MissingChunk{keys[i]};
       const auto number = first + static_cast<std::uint32_t>(i);
-      const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, range.bytes - done);
+      const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes - done);
       const Bytes payload = decode_chunk(*values[i], number, expected_bytes, store.name() + ": " + keys[i]);
-      take(number - range.first, payload);
+      take(number, payload);
       done += payload.size();
     }
     first += static_cast<std::uint32_t>(keys.size());
@@ -57,18 +49,16 @@ std::variant<SnapshotBytes, MissingChunk> fetch_snapshot(Store& store, const std
                                                          const Progress& progress) {
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
-  const auto missing = fetch_chunks(
-      store, set_name, record, {0, record.chunk_count, record.bytes},
-      [&](std::uint32_t number, Bytes payload) {
-        if (!snapshot) {
-          check_header(payload, record, source);
-          snapshot.emplace(record.bytes);
-        }
-        std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
-        done += payload.size();
-        const bool ends_batch = (number + 1) % kBatchChunks == 0 || number + 1 == record.chunk_count;
-        if (progress && ends_batch) progress(done, record.bytes);
-      });
+  const auto missing = fetch_chunks(store, set_name, record, [&](std::uint32_t number, Bytes payload) {
+    if (!snapshot) {
+      check_header(payload, record, source);
+      snapshot.emplace(record.bytes);
+    }
+    std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
+    done += payload.size();
+    const bool ends_batch = (number + 1) % kBatchChunks == 0 || number + 1 == record.chunk_count;
+    if (progress && ends_batch) progress(done, record.bytes);
+  });
   if (missing) return *missing;
   return std::move(*snapshot);
 }
@@ -81,49 +71,15 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
   found.generation = record.generation;
   found.push_id = record.push_id;
   found.restores = record.restores;
-  found.counters_bytes = record.counters_bytes;
   if (found != record) refuse_as_foreign(source);
 }
 
-enum class With { Snapshot, Counters };
-
 std::variant<Pulled, MissingChunk> fetch_all(Store& store, const std::string& set_name,
-                                             const PointerRecord& pointer, With with,
-                                             const Progress& progress) {
+                                             const PointerRecord& pointer, const Progress& progress) {
   const SnapshotRecord& record = *pointer.current;
   auto fetched = fetch(store, set_name, record, progress);
   if (auto* missing = std::get_if<MissingChunk>(&fetched)) return std::move(*missing);
-  Pulled pulled{record, baseline_before(pointer), std::move(std::get<SnapshotBytes>(fetched))};
-  if (with == With::Snapshot || record.counters_bytes == 0) return pulled;
-  const SnapshotView view =
-      SnapshotView::decode(pulled.snapshot.get(), name_of(store, set_name, record), Check::Tables);
-  auto counters = fetch_counters(store, set_name, record, view);
-  if (auto* missing = std::get_if<MissingChunk>(&counters)) return std::move(*missing);
-  pulled.counters = std::move(std::get<SnapshotBytes>(counters));
-  return pulled;
-}
-
-Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_bytes, With with,
-                const Progress& progress) {
-  std::optional<SnapshotRecord> tried;
-  for (;;) {
-    const auto pointer = read_pointer(store, set_name);
-    if (!pointer)
-      throw Error(ErrorKind::MissingInput, store.name() + ": set \"" + set_name + "\" was never pushed");
-    const SnapshotRecord& current = *pointer->current;
-    const std::string source = name_of(store, set_name, current);
-    if (max_bytes != 0 && current.bytes > max_bytes) {
-      throw Error(ErrorKind::MaxSize, source + ": is " + format_bytes(current.bytes) +
-                                          ", above the limit of " + format_bytes(max_bytes));
-    }
-    auto fetched = fetch_all(store, set_name, *pointer, with, progress);
-    if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);
-    if (tried == current) {
-      throw Error(ErrorKind::Data, source + ": is damaged, push again: " +
-                                       std::get<MissingChunk>(fetched).key + " is missing");
-    }
-    tried = current;
-  }
+  return Pulled{record, baseline_before(pointer), std::move(std::get<SnapshotBytes>(fetched))};
 }
 
 }  // namespace
@@ -142,27 +98,26 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   return fetched;
 }
 
-std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
-                                                         const SnapshotRecord& record,
-                                                         const SnapshotView& snapshot) {
-  // The snapshot agrees with the record, whose size of the counters fits its shards. So that size is safe
-  // to allocate.
-  SnapshotBytes counters(record.counters_bytes);
-  const ChunkRange range{record.chunk_count, chunks_of(record).chunk_count, record.counters_bytes};
-  const auto missing = fetch_chunks(store, set_name, record, range, [&](std::uint32_t number, Bytes payload) {
-    std::copy(payload.begin(), payload.end(), chunk_payload(counters.get(), number).begin());
-  });
-  if (missing) return *missing;
-  check_counters(std::as_const(counters).get(), snapshot, name_of(store, set_name, record) + ": counters");
-  return counters;
-}
-
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
-  return pull_all(store, set_name, max_bytes, With::Snapshot, progress);
-}
-
-Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress) {
-  return pull_all(store, set_name, /*max_bytes=*/0, With::Counters, progress);
+  std::optional<SnapshotRecord> tried;
+  for (;;) {
+    const auto pointer = read_pointer(store, set_name);
+    if (!pointer)
+      throw Error(ErrorKind::MissingInput, store.name() + ": set \"" + set_name + "\" was never pushed");
+    const SnapshotRecord& current = *pointer->current;
+    const std::string source = name_of(store, set_name, current);
+    if (max_bytes != 0 && current.bytes > max_bytes) {
+      throw Error(ErrorKind::MaxSize, source + ": is " + format_bytes(current.bytes) +
+                                          ", above the limit of " + format_bytes(max_bytes));
+    }
+    auto fetched = fetch_all(store, set_name, *pointer, progress);
+    if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);
+    if (tried == current) {
+      throw Error(ErrorKind::Data, source + ": is damaged, push again: " +
+                                       std::get<MissingChunk>(fetched).key + " is missing");
+    }
+    tried = current;
+  }
 }
 
 }  // namespace keysieve

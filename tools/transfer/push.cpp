@@ -4,7 +4,6 @@
 #include "core/builder/base/random.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/sizing.hpp"
-#include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
@@ -56,30 +55,20 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   }
   compare("seed", to_hex(before.seed), to_hex(now.seed),
           "build --like takes the store's, which keysieve seed --new changes");
-  if (before.counters_bytes != 0 && now.counters_bytes == 0) {
-    warnings.push_back("set \"" + set_name +
-                       "\": has no counters any more, so that no key can be removed from it; build it with " +
-                       "--counting");
-  }
 }
 
 // One push of one snapshot.
 class Push {
  public:
-  // `base`: nullptr if the push may replace any generation.
-  Push(Store& store, const SnapshotView& snapshot, Bytes counters, const Guards& guards,
-       const SnapshotRecord* base)
+  Push(Store& store, const SnapshotView& snapshot, const Guards& guards)
       : store_(store),
         snapshot_(snapshot),
-        counters_(counters),
         guards_(guards),
-        base_(base),
         set_name_(snapshot.set_name()),
         record_(describe(snapshot)) {}
 
   PushResult run(const Progress& progress, UnixSeconds now) {
     now_ = now;
-    settle_counters();
     settle_log();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
@@ -102,7 +91,6 @@ class Push {
 
   // What run() would do, with a record of the store as it is now.
   PushResult plan() {
-    settle_counters();
     PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
     pointer.adds_log = find_log(pointer.adds_log);
     check(pointer);
@@ -112,11 +100,6 @@ class Push {
   }
 
  private:
-  void settle_counters() {
-    if (counters_.empty() && filter_kind_of(snapshot_.kind()).can_count()) keep_counters();
-    record_.counters_bytes = counters_.size();
-  }
-
   // Begins the adds log if there is none. What the store has lost of it is noted before anything else,
   // because this snapshot may be older than that, and moves the log's end: then hosts know that it is no late
   // copy.
@@ -174,39 +157,19 @@ class Push {
     return true;
   }
 
-  // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
-  // or damaged counters are lost.
-  void keep_counters() {
-    const auto pointer = read_stored_pointer(store_, set_name_);
-    for (const SnapshotRecord& kept : kept_generations(pointer.value_or(PointerRecord{}))) {
-      if (kept.build_id != record_.build_id || kept.counters_bytes == 0) continue;
-      try {
-        auto fetched = fetch_counters(store_, set_name_, kept, snapshot_);
-        if (auto* counters = std::get_if<SnapshotBytes>(&fetched)) kept_counters_ = std::move(*counters);
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::Data) throw;
-      }
-    }
-    if (kept_counters_) counters_ = kept_counters_->get();
-  }
-
   // Runs before the first chunk. Removes the leftovers of earlier pushes, which may make room for this one.
   void announce() {
     const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
       if (is_pending(changed, record_.push_id)) return false;
       check(changed);
       discard_abandoned(changed, now_, kAbandonedAfter);
-      keysieve::announce(changed, {record_.push_id, chunks_of(record_).chunk_count, now_, record_.adds_from});
+      keysieve::announce(changed, {record_.push_id, record_.chunk_count, now_, record_.adds_from});
       return true;
     });
     tidy_up(pointer);
   }
 
   void check(const PointerRecord& pointer) const {
-    if (base_ != nullptr && pointer.current != *base_) {
-      throw Error(ErrorKind::Superseded, store_.name() + ": set \"" + set_name_ + "\": generation " +
-                                             std::to_string(base_->generation) + " is not current any more");
-    }
     check_guards(guards_, snapshot_,
                  pointer.current ? std::optional(baseline_of(*pointer.current)) : std::nullopt);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
@@ -263,7 +226,7 @@ class Push {
   }
 
   void put_chunks(const Progress& progress) {
-    const std::uint32_t chunk_count = chunks_of(record_).chunk_count;
+    const std::uint32_t chunk_count = record_.chunk_count;
     std::vector<Record> batch;
     std::uint64_t done = 0;
     for (std::uint32_t number = 0; number < chunk_count; ++number) {
@@ -274,13 +237,13 @@ class Push {
       if (batch.size() < kBatchChunks && number + 1 < chunk_count) continue;
       store_.put_many(batch);
       batch.clear();
-      if (progress) progress(done, record_.bytes + record_.counters_bytes);
+      if (progress) progress(done, record_.bytes);
     }
   }
 
   // A store that evicts may have dropped some already, to make room for the others.
   void read_chunks_back() {
-    const std::uint32_t chunk_count = chunks_of(record_).chunk_count;
+    const std::uint32_t chunk_count = record_.chunk_count;
     for (std::uint32_t first = 0; first < chunk_count; first += kBatchChunks) {
       const auto keys = chunk_key_batch(store_, set_name_, record_.push_id, chunk_count, first);
       const auto values = store_.get_many(keys);
@@ -298,9 +261,7 @@ class Push {
   }
 
   [[nodiscard]] Bytes payload_of(std::uint32_t number) const {
-    const bool is_of_snapshot = number < record_.chunk_count;
-    return is_of_snapshot ? chunk_payload(snapshot_.bytes(), number)
-                          : chunk_payload(counters_, number - record_.chunk_count);
+    return chunk_payload(snapshot_.bytes(), number);
   }
 
   // Returns nothing if the push was discarded meanwhile.
@@ -364,10 +325,7 @@ class Push {
 
   Store& store_;
   const SnapshotView& snapshot_;
-  Bytes counters_;  // empty: it has none
-  std::optional<SnapshotBytes> kept_counters_;
   const Guards& guards_;
-  const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
   LogWitness compared_with_{};
@@ -377,27 +335,20 @@ class Push {
   std::vector<std::string> warnings_;
 };
 
-SnapshotView checked(const SnapshotView& snapshot, Bytes counters) {
-  const std::string source = " of set \"" + std::string(snapshot.set_name()) + "\"";
-  SnapshotView view = SnapshotView::decode(snapshot.bytes(), "snapshot" + source, Check::Everything);
-  if (!counters.empty()) check_counters(counters, view, "counters" + source);
-  return view;
+SnapshotView checked(const SnapshotView& snapshot) {
+  const std::string source = "snapshot of set \"" + std::string(snapshot.set_name()) + "\"";
+  return SnapshotView::decode(snapshot.bytes(), source, Check::Everything);
 }
 
 }  // namespace
 
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards, const Progress& progress,
-                UnixSeconds now, Bytes counters) {
-  return Push(store, checked(snapshot, counters), counters, guards, nullptr).run(progress, now);
+                UnixSeconds now) {
+  return Push(store, checked(snapshot), guards).run(progress, now);
 }
 
-PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards, Bytes counters) {
-  return Push(store, checked(snapshot, counters), counters, guards, nullptr).plan();
-}
-
-PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
-                     const Guards& guards, const Progress& progress, UnixSeconds now, Bytes counters) {
-  return Push(store, checked(snapshot, counters), counters, guards, &base).run(progress, now);
+PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards) {
+  return Push(store, checked(snapshot), guards).plan();
 }
 
 }  // namespace keysieve

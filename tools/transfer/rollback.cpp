@@ -35,31 +35,15 @@ void check_plan(const PointerRecord& pointer, const RollbackPlan& plan, const st
               source + " was pushed or rolled back by another client in the meantime; look at --list again");
 }
 
-SnapshotBytes fetch_whole(Store& store, const std::string& set_name, const RollbackPlan& plan,
-                          const Progress& progress) {
-  auto fetched = fetch(store, set_name, plan.target, progress);
-  if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) return std::move(*snapshot);
+void check_whole(Store& store, const std::string& set_name, const RollbackPlan& plan,
+                 const Progress& progress) {
+  const auto fetched = fetch(store, set_name, plan.target, progress);
   const auto* missing = std::get_if<MissingChunk>(&fetched);
+  if (missing == nullptr) return;
   const std::string source = name_of(store, set_name, plan.target);
   check_plan(read_stored_pointer(store, set_name).value_or(PointerRecord{}), plan, source);
   throw Error(ErrorKind::Data,
               source + ": is damaged and cannot be rolled back to: " + missing->key + " is missing");
-}
-
-// Says why the counters of the generation cannot be used; nothing if it has none, or they are whole.
-std::optional<std::string> loss_of_counters(Store& store, const std::string& set_name,
-                                            const SnapshotRecord& record, Bytes snapshot) {
-  if (record.counters_bytes == 0) return std::nullopt;
-  const std::string source = name_of(store, set_name, record);
-  try {
-    const auto counters =
-        fetch_counters(store, set_name, record, SnapshotView::decode(snapshot, source, Check::Tables));
-    const auto* missing = std::get_if<MissingChunk>(&counters);
-    return missing == nullptr ? std::nullopt : std::optional(source + ": " + missing->key + " is missing");
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data) throw;
-    return error.what();
-  }
 }
 
 }  // namespace
@@ -97,24 +81,17 @@ RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optio
 
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress) {
-  const SnapshotBytes snapshot = fetch_whole(store, set_name, plan, progress);
-  const auto loss = loss_of_counters(store, set_name, plan.target, snapshot.get());
+  check_whole(store, set_name, plan, progress);
   const PointerRecord pointer =
       move_current(store, set_name, plan.target.push_id, [&](PointerRecord& changed) {
         if (is_done(changed, plan)) return false;
         check_plan(changed, plan, name_of(store, set_name, plan.current));
         SnapshotRecord record = plan.target;
         record.restores = plan.target.generation;
-        if (loss) record.counters_bytes = 0;
         make_current(changed, std::move(record));
         return true;
       });
   RollbackResult result{pointer.current.value(), {}};
-  if (loss) {
-    result.warnings.push_back("set \"" + set_name +
-                              "\": comes back without its counters, so that no key can be " +
-                              "removed from it; build it with --counting: " + *loss);
-  }
   if (auto warning = wake_loaders(store, set_name)) result.warnings.push_back(std::move(*warning));
   return result;
 }

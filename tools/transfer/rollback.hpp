@@ -30,12 +30,11 @@ struct RollbackResult {
   std::vector<std::string> warnings;
 };
 
-// Fetches and checks the whole target, makes it current by compare-and-set, and wakes the loaders. Lost
-// counters are left out, with a warning: only updates need them. The generation that was current becomes
-// the newest of the previous ones. Adds since the target's adds_from stay: a loader builds its layer from
-// there. Throws Data if the target is damaged, Locked if something else became current since the plan was
-// made, and as the store does. After Unavailable the rollback may be done; after any other error nothing
-// has changed.
+// Fetches and checks the whole target, makes it current by compare-and-set, and wakes the loaders. The
+// generation that was current becomes the newest of the previous ones. Adds since the target's adds_from
+// stay: a loader builds its layer from there. Throws Data if the target is damaged, Locked if something else
+// became current since the plan was made, and as the store does. After Unavailable the rollback may be done;
+// after any other error nothing has changed.
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress = {});
 

@@ -43,25 +43,18 @@ struct PushResult {
 // its chunks. A push that fails or is refused removes them itself, and one whose chunks were removed while it
 // was stopped begins again. Pushing the build that is current already replaces its chunks, which repairs a
 // damaged generation, and returns its record. Throws Data (guard, damaged pointer record), Locked (too many
-// races), CannotCreate (chunks that were evicted at once), and as the store does. `counters`: those of a
-// counting set, empty for others.
+// races), CannotCreate (chunks that were evicted at once), and as the store does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
-                const Progress& progress = {}, UnixSeconds now = unix_now(), Bytes counters = {});
+                const Progress& progress = {}, UnixSeconds now = unix_now());
 
 // Checks all that push() checks, and throws the same for it, but changes nothing. Returns what push() would
 // make of the store as it is now; the record's push id is zero.
-PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards, Bytes counters = {});
-
-// As push(), but only over `base`: throws Superseded if another generation is current by then.
-PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
-                     const Guards& guards, const Progress& progress = {}, UnixSeconds now = unix_now(),
-                     Bytes counters = {});
+PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards);
 
 struct Pulled {
   SnapshotRecord record;
   std::optional<Baseline> before;  // the generation before, from the same pointer record
   SnapshotBytes snapshot;
-  std::optional<SnapshotBytes> counters{};  // only of pull_with_counters()
 };
 
 // Fetches the current generation and checks every chunk and the whole, then decodes everything and compares
@@ -72,10 +65,7 @@ struct Pulled {
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
             const Progress& progress = {});
 
-// Pulls a counting set with its counters, to change it.
-Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress = {});
-
-// The snapshot of one kept generation, for push, update and rollback.
+// The snapshot of one kept generation, for pull and rollback.
 struct MissingChunk {
   std::string key;
 };
@@ -87,11 +77,5 @@ std::string name_of(const Store& store, const std::string& set_name, const Snaps
 // record. Throws Data if anything is wrong, and as the store does.
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
                                                 const SnapshotRecord& record, const Progress& progress);
-
-// Fetches its counters and checks them against the snapshot. Requires a record with counters. Throws as
-// fetch().
-std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
-                                                         const SnapshotRecord& record,
-                                                         const SnapshotView& snapshot);
 
 }  // namespace keysieve

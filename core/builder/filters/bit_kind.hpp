@@ -17,12 +17,6 @@ struct BitBuilder : Policy {
     entry.key_count = static_cast<std::uint16_t>(keys.size());
   }
 
-  static bool add(MutableBytes shard, const ShardEntry& /*entry*/, const FilterParams& params,
-                  KeyHash hash) noexcept {
-    Policy::add(shard.data(), params, remix(hash));
-    return true;
-  }
-
   static double estimated_fpr(Bytes shard, const ShardEntry& /*entry*/, const FilterParams& params) {
     return Policy::estimated_fpr(shard, params);
   }

@@ -10,10 +10,6 @@ inline void set_bit(std::byte* bytes, std::uint64_t position) noexcept {
   bytes[position / 8] |= std::byte{1} << (position % 8);
 }
 
-inline void clear_bit(std::byte* bytes, std::uint64_t position) noexcept {
-  bytes[position / 8] &= ~(std::byte{1} << (position % 8));
-}
-
 // `value`: at most fields.greatest(). Changes no other field.
 inline void set_field(std::byte* shard, const PackedFields& fields, std::uint32_t index,
                       std::uint32_t value) noexcept {

@@ -7,9 +7,7 @@
 namespace keysieve {
 
 struct BloomBuilder : ScatteredBitsBuilder<Bloom> {
-  static constexpr std::string_view kSummary =
-      "classic, k bits anywhere in the shard: smallest that can be added to";
-  static constexpr bool kCanCount = true;
+  static constexpr std::string_view kSummary = "classic: k bits anywhere in the shard";
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
     const double bits = 8.0 * params.shard_bytes;

@@ -1,4 +1,4 @@
-// What builds and changes cuckoo filters.
+// What builds cuckoo filters.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace keysieve {
 
 struct CuckooBuilder : Cuckoo {
-  static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
+  static constexpr std::string_view kSummary =
+      "fingerprints in buckets of four: two cache lines, small at low FPRs";
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
@@ -28,20 +29,6 @@ struct CuckooBuilder : Cuckoo {
     entry.width = entry.seed = 0;
   }
 
-  static bool add(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
-                  KeyHash hash) noexcept {
-    if (entry.width == 0) return true;
-    const cuckoo::ChangeableTable table(params.shard_bytes, entry.width);
-    return table.insert(shard.data(), table.place_of(remix(hash, entry.seed)));
-  }
-
-  static bool remove(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
-                     KeyHash hash) noexcept {
-    if (entry.width == 0) return true;
-    const cuckoo::ChangeableTable table(params.shard_bytes, entry.width);
-    return table.erase(shard.data(), table.place_of(remix(hash, entry.seed)));
-  }
-
   static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
     return 2;
   }
@@ -49,10 +36,6 @@ struct CuckooBuilder : Cuckoo {
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
     return poisson_mean(keys_per_shard,
                         [&](double keys) { return fpr_of(params, widest_for(params, keys), keys); });
-  }
-
-  static double capacity(const FilterParams& params) noexcept {
-    return kFullestLoad * cuckoo::Table(params.shard_bytes, params.hash_count).slots();
   }
 
   static double estimated_fpr(Bytes shard, const ShardEntry& entry, const FilterParams& params) {

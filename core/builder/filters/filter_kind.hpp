@@ -1,4 +1,4 @@
-// What builds and changes shards of one kind: a const table of functions. One file per kind defines them,
+// What builds shards of one kind: a const table of functions. One file per kind defines them,
 // next to the file of its lookups (core/worker/filters); one line in filter_kind.cpp makes it known to the
 // builder, the loader and the command line.
 #pragma once
@@ -8,21 +8,6 @@
 #include "core/worker/filters/lookup_kind.hpp"
 
 namespace keysieve {
-
-// Adds and removes keys where counters are kept next to the shard, 4 bits for each of its bits:
-// counters_bytes_of(shard bytes). A bit is set exactly when its counter is not 0.
-struct Counting {
-  void (*add)(MutableBytes shard, MutableBytes counters, const FilterParams& params, KeyHash hash) noexcept;
-
-  // Returns false when the key is not there, or its counters are all saturated; nothing has changed then.
-  // Otherwise works as FilterKind::remove.
-  bool (*remove)(MutableBytes shard, MutableBytes counters, const FilterParams& params,
-                 KeyHash hash) noexcept;
-};
-
-constexpr std::uint64_t counters_bytes_of(std::uint64_t shard_bytes) {
-  return 4 * shard_bytes;
-}
 
 struct FilterKind : LookupKind {
   std::string_view summary;  // one line for `keysieve plan` and --help
@@ -38,10 +23,6 @@ struct FilterKind : LookupKind {
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);
 
-  // How many keys can be added to a shard before it is full; nullptr if only the FPR sets a limit, or if keys
-  // cannot be added.
-  double (*capacity)(const FilterParams& params) noexcept;
-
   // Fills a zeroed shard and its entry. The keys' hashes are distinct and at most kMaxKeysPerShard.
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
@@ -54,26 +35,8 @@ struct FilterKind : LookupKind {
   bool (*build_map)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys, std::span<const std::uint32_t> values);
 
-  // Adds one key to a shard that was built; nullptr if the kind cannot. Returns false if there is no room for
-  // it; nothing has changed then. The caller updates the entry's key count.
-  bool (*add)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params, KeyHash hash) noexcept;
-
-  // Removes one key that was built in or added; nullptr if the kind cannot. Returns false if there is no such
-  // key; nothing has changed then. Removing a key that is a false positive removes another key instead, so
-  // the caller must know that the key is there. The caller updates the entry's key count.
-  bool (*remove)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
-                 KeyHash hash) noexcept;
-
-  // For sets with counters next to the shards; nullptr if the kind has none.
-  const Counting* counting;
-
   // From the bytes of one shard, per block: the FPR for an absent key that is looked up there.
   double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
-
-  [[nodiscard]] bool can_add() const noexcept { return add != nullptr; }
-  [[nodiscard]] bool can_remove() const noexcept { return remove != nullptr; }
-  // Whether keys can be removed where counters are kept.
-  [[nodiscard]] bool can_count() const noexcept { return counting != nullptr; }
 };
 
 // Every kind, in the order of filter_kind.cpp.

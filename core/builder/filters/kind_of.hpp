@@ -2,7 +2,6 @@
 // lookups.
 #pragma once
 
-#include "core/builder/filters/counting.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 
 namespace keysieve {
@@ -10,29 +9,15 @@ namespace keysieve {
 template <typename Kind>
 FilterKind kind_of() {
   FilterKind kind{
-      *find_lookup_kind(Kind::kId),
-      Kind::kSummary,
-      Kind::cache_lines,
-      kRetrievalUnit,
-      Kind::theoretical_fpr,
-      nullptr,
-      Kind::build,
-      nullptr,
-      nullptr,
-      nullptr,
-      nullptr,
-      nullptr,
+      *find_lookup_kind(Kind::kId), Kind::kSummary, Kind::cache_lines, kRetrievalUnit,
+      Kind::theoretical_fpr,        Kind::build,    nullptr,           nullptr,
       Kind::estimated_fpr,
   };
   if constexpr (requires { Kind::kBlockBytes; }) kind.shard_alignment = Kind::kBlockBytes;
-  if constexpr (requires { &Kind::capacity; }) kind.capacity = Kind::capacity;
   if constexpr (requires { &Kind::build_map; }) {
     kind.value_capacity = Kind::value_capacity;
     kind.build_map = Kind::build_map;
   }
-  if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
-  if constexpr (requires { &Kind::remove; }) kind.remove = Kind::remove;
-  if constexpr (requires { Kind::kCanCount; }) kind.counting = &kCountingOf<Kind>;
   return kind;
 }
 

@@ -46,10 +46,8 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// By chance, one shard in 3.5 million holds more keys than five standard deviations above the mean: then the
-// keys that are added have no room. Above seven there is none in all but one of 20,000 maps of the most and
-// smallest shards, by the Poisson distribution of the keys: such a map could not be built.
-constexpr double kSigmasOfAdds = 5.0;
+// By chance, one map in 20,000 of the most and smallest shards has one with more keys than seven standard
+// deviations above the mean, by the Poisson distribution of the keys: such a map cannot be built.
 constexpr double kSigmasOfValues = 7.0;
 constexpr double kSigmasOfGrownValues = 6.0;  // so that a map may grow a little in the shards that it has
 
@@ -88,9 +86,6 @@ Load fullest_filter(const FilterKind& kind, const SizingRequest& request, double
     const double to_beat = best.keys * kRoundingSlack;
     if (!meets_target(kind, params, to_beat, target_fpr)) continue;
     double keys = most_keys_per_shard(kind, params, target_fpr, to_beat);
-    if (request.growth > 1.0 && kind.capacity != nullptr) {
-      keys = std::min(keys, keys_per_shard_within(kind.capacity(params), kSigmasOfAdds));
-    }
     if (request.value_bits != 0)
       keys = std::min(keys, keys_per_shard_within(kind.value_capacity(params), kSigmasOfValues));
     if (keys > best.keys) best = {params, keys};

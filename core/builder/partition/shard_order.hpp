@@ -1,5 +1,5 @@
-// Hashes in shard order: ranges of them, and sorting. Used by partitions; updates and live layers use it to
-// sort their few keys too.
+// Hashes in shard order: ranges of them, and sorting. Used by partitions; live layers and `keysieve verify`
+// use it to sort their few keys too.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "core/builder/base/random.hpp"
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/partition/partition_reader.hpp"
-#include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/shard_filler.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
@@ -171,22 +170,6 @@ SnapshotBytes SnapshotBuilder::finish() {
     SnapshotBytes snapshot(layout_.file_bytes);
     if (try_write(copying_to(snapshot.get()))) return snapshot;
   }
-}
-
-void SnapshotBuilder::write_counters(const SnapshotView& built, const WriteAt& write_at) {
-  CountersWriter counters(built, write_at);
-  ShardCutter cutter(
-      0, geometry_.shard_count, geometry_.shard_count,
-      [&](std::uint32_t /*shard*/, std::span<const KeyHash> keys) { counters.add_shard(keys); });
-  PartitionReader(partitions_, plan_.piece_hashes).read({}, [&](auto hashes) { cutter.feed(hashes); });
-  cutter.finish();
-  counters.finish();
-}
-
-SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) {
-  SnapshotBytes counters(counters_bytes_of(layout_));
-  write_counters(built, copying_to(counters.get()));
-  return counters;
 }
 
 std::optional<double> SnapshotBuilder::fill_ratio() const {

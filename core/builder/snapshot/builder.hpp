@@ -66,8 +66,8 @@ struct BuildResources {
   std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)> progress{};
 };
 
-// Call add() (any threads), then size(), then write() or finish(), then counters; one thread from size() on.
-// After an exception only the destructor may be called.
+// Call add() (any threads), then size(), then write() or finish(); one thread from size() on. After an
+// exception only the destructor may be called.
 class SnapshotBuilder {
  public:
   // Throws Usage for a setting out of range, or a memory limit that is too small.
@@ -111,11 +111,6 @@ class SnapshotBuilder {
 
   // size() and write() into memory, and throws what they throw. Must be the last call, and only once.
   SnapshotBytes finish();
-
-  // The counters of what was built; the kind must be able to count. `built` is what this builder has written.
-  // Calls `write_at` one call after the other. Throws what that throws.
-  void write_counters(const SnapshotView& built, const WriteAt& write_at);
-  [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 
  private:
   // Call once for each list, after its last key.

@@ -2,38 +2,10 @@
 
 #include <string>
 
-#include "core/builder/filters/sizing.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
-namespace {
-
-double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const FilterKind& kind,
-                          const SnapshotHeader& header) {
-  const FilterParams params = params_of(header);
-  double sum = 0.0;
-  for (std::uint64_t i = 0; i < header.shard_count; ++i) {
-    const auto entry = load<ShardEntry>(snapshot.data() + layout.shard_table.offset + i * sizeof(ShardEntry));
-    const Bytes shard = snapshot.subspan(layout.shards.offset + i * params.stride(), params.shard_bytes);
-    sum += kind.estimated_fpr(shard, entry, params);
-  }
-  const double of_filters = sum / header.shard_count;
-  return (params.retrieval_bytes == 0 ? of_filters : of_filters / 2.0) +
-         same_hash_fpr(static_cast<double>(header.key_count));
-}
-
-}  // namespace
-
-void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header, const Signer* signer) {
-  const SnapshotLayout layout = snapshot_layout(header);
-  header.estimated_fpr = mean_estimated_fpr(snapshot, layout, kind, header);
-  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
-    seal_stretch(snapshot, layout, i, checksum_stretch(snapshot, layout, i), signer);
-  }
-  seal_front(snapshot.first(layout.shards.offset), header, signer);
-}
-
 void seal_stretch(MutableBytes front, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
                   const Signer* signer) {
   store(front.data() + layout.checksum_table.offset + index * sizeof(std::uint64_t), checksum(stretch));

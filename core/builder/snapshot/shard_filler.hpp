@@ -19,8 +19,8 @@
 
 namespace keysieve {
 
-// Cuts hashes that come in shard order, piece by piece, into those of each shard. Used by the builder, for
-// shards and for counters. One thread. Throws what on_shard throws, and std::bad_alloc.
+// Cuts hashes that come in shard order, piece by piece, into those of each shard. One thread. Throws what
+// on_shard throws, and std::bad_alloc.
 class ShardCutter {
  public:
   using OnShard = std::function<void(std::uint32_t shard, std::span<const KeyHash> keys)>;

@@ -26,8 +26,8 @@ class SnapshotBytes {
   std::size_t size_;
 };
 
-// Receives the bytes of a snapshot or of counters while they are made, in any order: memory or a file.
-// `offset` counts from the first byte of the whole. An exception from it ends the build and is passed on.
+// Receives the bytes of a snapshot while they are made, in any order: memory or a file. `offset` counts from
+// the first byte of the whole. An exception from it ends the build and is passed on.
 using WriteAt = std::function<void(std::uint64_t offset, Bytes bytes)>;
 
 }  // namespace keysieve

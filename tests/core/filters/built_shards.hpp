@@ -32,10 +32,6 @@ class BuiltShards {
   BuiltShards(const FilterKind& kind, const Geometry& geometry, std::vector<KeyHash> hashes)
       : BuiltShards(kind, geometry.params, geometry.shard_count, std::move(hashes)) {}
 
-  // FilterKind::add and remove, and the update of the key count that they leave to their caller.
-  bool add(KeyHash hash) { return change(kind_->add, hash, 1); }
-  bool remove(KeyHash hash) { return change(kind_->remove, hash, -1); }
-
   [[nodiscard]] ShardArray array() const noexcept {
     return {bytes_.data(), entries_.data(), static_cast<std::uint32_t>(entries_.size()), params_};
   }
@@ -61,15 +57,6 @@ class BuiltShards {
   }
 
  private:
-  bool change(decltype(FilterKind::add) function, KeyHash hash, int keys) {
-    const std::uint64_t index = shard_of(hash, array().shard_count);
-    const auto shard = MutableBytes(bytes_).subspan(index * params_.shard_bytes, params_.shard_bytes);
-    ShardEntry& entry = entries_[index];
-    if (!function(shard, entry, params_, hash)) return false;
-    entry.key_count = static_cast<std::uint16_t>(entry.key_count + keys);
-    return true;
-  }
-
   [[nodiscard]] double estimated_fpr(std::uint32_t shard) const {
     return kind_->estimated_fpr(array().shard_bytes(shard), entries_[shard], params_);
   }
@@ -89,12 +76,9 @@ inline std::vector<KeyHash> hashes_of_numbers(std::uint64_t first, std::uint64_t
   return hashes;
 }
 
-// Keys that a set is built from, keys that are added to it later, and keys that it never holds.
+// Keys that a set is built from, and keys that it never holds.
 inline std::vector<KeyHash> built_in(std::uint64_t count) {
   return hashes_of_numbers(0, count);
-}
-inline std::vector<KeyHash> added_later(std::uint64_t count) {
-  return hashes_of_numbers(1'000'000, count);
 }
 inline std::vector<KeyHash> never_added(std::uint64_t count) {
   return hashes_of_numbers(10'000'000, count);

@@ -14,7 +14,6 @@
 namespace keysieve {
 namespace {
 
-using test::added_later;
 using test::built_in;
 using test::BuiltShards;
 using test::hashes_of_numbers;
@@ -25,9 +24,8 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
   [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(std::get<0>(GetParam())); }
   [[nodiscard]] static std::uint32_t shard_bytes() { return std::get<1>(GetParam()); }
 
-  [[nodiscard]] static Geometry geometry_for(std::uint64_t keys, double growth = 1.0) {
-    return size_filter(kind(),
-                       {.keys = keys, .target_fpr = 0.01, .growth = growth, .shard_bytes = shard_bytes()});
+  [[nodiscard]] static Geometry geometry_for(std::uint64_t keys) {
+    return size_filter(kind(), {.keys = keys, .target_fpr = 0.01, .shard_bytes = shard_bytes()});
   }
   [[nodiscard]] static BuiltShards build(const Geometry& geometry, const std::vector<KeyHash>& hashes) {
     return {kind(), geometry, hashes};
@@ -38,13 +36,9 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
   }
 };
 
-// The Bloom family: bits that are set one key at a time.
 class BitKinds : public FilterConformance {};
-class KindsThatAdd : public FilterConformance {};
-class KindsThatRemove : public FilterConformance {};
-// In those that remove, the bucket of a fingerprint depends on those before it.
-class KindsThatDoNotRemove : public FilterConformance {};
-class KindsWithACapacity : public FilterConformance {};
+// All but cuckoo, where the bucket of a fingerprint depends on those before it.
+class KindsWithoutBuckets : public FilterConformance {};
 
 TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
   const auto keys = built_in(20'000);
@@ -153,7 +147,7 @@ TEST_P(BitKinds, SetsNoMoreThanHashCountBitsPerKey) {
   }
 }
 
-TEST_P(KindsThatDoNotRemove, DoesNotDependOnTheOrderOfKeys) {
+TEST_P(KindsWithoutBuckets, DoesNotDependOnTheOrderOfKeys) {
   auto keys = built_in(300);
   const Geometry geometry{&kind(), geometry_for(300).params, 1};
   std::vector<std::byte> forward(shard_bytes());
@@ -176,55 +170,6 @@ TEST_P(FilterConformance, FillsOnlyOneShardWhenAllKeysBelongThere) {
     EXPECT_EQ(shards.array().entries[i].key_count, i == kFull ? keys.size() : 0U);
     EXPECT_EQ(count_set_bits(shards.array().shard_bytes(i)) > 0, i == kFull);
   }
-}
-
-TEST_P(KindsThatAdd, AnswersMaybeForAddedKeys) {
-  const auto built = built_in(1'000);
-  const auto added = added_later(1'000);
-  BuiltShards shards = build(geometry_for(1'000, 2.0), built);
-  for (const KeyHash& hash : added) ASSERT_TRUE(shards.add(hash));
-  EXPECT_EQ(count_maybe(shards, built), built.size());
-  EXPECT_EQ(count_maybe(shards, added), added.size());
-  EXPECT_LT(count_maybe(shards, never_added(10'000)), 300U) << "1 % is 100";
-}
-
-TEST_P(KindsThatRemove, ForgetsOnlyTheRemovedKeys) {
-  const auto kept = built_in(1'000);
-  const auto removed = added_later(1'000);
-  BuiltShards shards = build(geometry_for(1'000, 2.0), kept);
-  for (const KeyHash& hash : removed) ASSERT_TRUE(shards.add(hash));
-  for (const KeyHash& hash : removed) ASSERT_TRUE(shards.remove(hash));
-  EXPECT_EQ(count_maybe(shards, kept), kept.size());
-  EXPECT_LT(count_maybe(shards, removed), 30U) << "as other absent keys";
-  for (const KeyHash& hash : kept) ASSERT_TRUE(shards.remove(hash));
-  EXPECT_EQ(count_maybe(shards, kept), 0U);
-  EXPECT_EQ(count_set_bits(shards.bytes()), 0U);
-}
-
-TEST_P(KindsThatRemove, RefusesToRemoveAKeyThatIsCertainlyAbsent) {
-  BuiltShards shards(kind(), geometry_for(1'000), built_in(1'000));
-  const std::vector<std::byte> before(shards.bytes().begin(), shards.bytes().end());
-  for (const KeyHash& hash : never_added(1'000)) {
-    if (shards.may_contain(hash)) continue;
-    EXPECT_FALSE(shards.remove(hash));
-  }
-  EXPECT_TRUE(std::equal(before.begin(), before.end(), shards.bytes().begin()));
-}
-
-TEST_P(KindsWithACapacity, ReportsAFullShardAndLeavesItUnchanged) {
-  const Geometry geometry = geometry_for(100);
-  BuiltShards shards(kind(), {&kind(), geometry.params, 1}, {});
-  std::vector<KeyHash> added;
-  std::vector<std::byte> before;
-  for (const KeyHash& hash : built_in(60'000)) {
-    before.assign(shards.bytes().begin(), shards.bytes().end());
-    if (!shards.add(hash)) break;
-    added.push_back(hash);
-  }
-  EXPECT_TRUE(std::equal(before.begin(), before.end(), shards.bytes().begin()));
-  EXPECT_GE(static_cast<double>(added.size()), 0.98 * kind().capacity(geometry.params));
-  EXPECT_LT(added.size(), 60'000U);
-  EXPECT_EQ(count_maybe(shards, added), added.size());
 }
 
 TEST_P(FilterConformance, StaysInsideTheShardsForExtremeHashes) {
@@ -254,30 +199,16 @@ TEST_P(FilterConformance, ExpectsAHigherFprWithMoreKeys) {
 auto every_size_of(bool (*has)(const FilterKind&)) {
   return ::testing::Combine(test::ids_of_kinds(has), test::every_shard_size());
 }
-bool is_bit_kind(const FilterKind& kind) {
-  return kind.can_add() && !kind.can_remove();
-}
-bool removes(const FilterKind& kind) {
-  return kind.can_remove();
-}
-bool removes_nothing(const FilterKind& kind) {
-  return !kind.can_remove();
-}
-bool has_capacity(const FilterKind& kind) {
-  return kind.capacity != nullptr;
+bool has_no_buckets(const FilterKind& kind) {
+  return kind.name != "cuckoo";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, FilterConformance,
                          ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
                          test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, BitKinds, every_size_of(is_bit_kind), test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, KindsThatAdd,
-                         ::testing::Combine(test::kinds_that_add(), test::every_shard_size()),
+INSTANTIATE_TEST_SUITE_P(Each, BitKinds, every_size_of(test::is_bit_kind), test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsWithoutBuckets, every_size_of(has_no_buckets),
                          test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, KindsThatRemove, every_size_of(removes), test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, KindsThatDoNotRemove, every_size_of(removes_nothing),
-                         test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, KindsWithACapacity, every_size_of(has_capacity), test::name_of_kind_and_size);
 
 }  // namespace
 }  // namespace keysieve

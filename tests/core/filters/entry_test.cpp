@@ -116,8 +116,6 @@ TEST_P(EveryEntry, WithoutFaultIsSafeOverAnyBytes) {
         ASSERT_EQ(kind().lookup(params, instructions).may_contain(array, hash), expected);
         ASSERT_EQ(many, expected);
       }
-      if (kind().can_remove()) kind().remove(shard, entry, params, hash);
-      if (kind().can_add()) kind().add(shard, entry, params, hash);
     }
     const double fpr = kind().estimated_fpr(shard, entry, params);
     ASSERT_TRUE(fpr >= 0.0 && fpr <= 1.0) << fpr;

@@ -82,7 +82,7 @@ TEST_P(FalsePositiveRate, AgreesWithTheoryAndTheEstimateFromTheBytes) {
   RecordProperty("measured_to_theoretical", std::to_string(measured / theoretical));
   RecordProperty("measured_to_estimated", std::to_string(measured / estimated));
   // For kinds that choose a width for each shard, chance also decides which shards get a narrower one.
-  const double spread = kind.can_add() && !kind.can_remove() ? 0.0 : 2.0 * shards.fpr_error();
+  const double spread = test::is_bit_kind(kind) ? 0.0 : 2.0 * shards.fpr_error();
   EXPECT_LE(measured, kTheoreticalSlack * theoretical + spread + (kFullSize ? 0.0 : kSigmas * sigma))
       << "measured / theoretical = " << measured / theoretical;
   EXPECT_NEAR(measured, estimated, kEstimateSlack * estimated + kSigmas * sigma)

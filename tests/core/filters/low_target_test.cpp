@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "core/builder/filters/bits.hpp"
-#include "core/builder/filters/counting.hpp"
 #include "core/builder/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
@@ -14,7 +13,6 @@
 namespace keysieve {
 namespace {
 
-using test::added_later;
 using test::built_in;
 using test::BuiltShards;
 using test::hashes_of_numbers;
@@ -70,18 +68,6 @@ TEST_P(LowTarget, AnswersAlikeForSingleKeysAndBatchesWithEveryInstructionSet) {
   }
 }
 
-class LowTargetOfKindsThatAdd : public LowTarget {};
-
-TEST_P(LowTargetOfKindsThatAdd, HasRoomForAddsWithGrowth) {
-  const auto built = built_in(5'000);
-  const auto added = added_later(5'000);
-  BuiltShards shards(kind(), geometry_for(5'000, 2.0), built);
-  for (const KeyHash& hash : added) ASSERT_TRUE(shards.add(hash));
-  EXPECT_EQ(count_maybe(shards, built), built.size());
-  EXPECT_EQ(count_maybe(shards, added), added.size());
-  EXPECT_LE(count_maybe(shards, never_added(100'000)), 3U);
-}
-
 // The mean over 200,000 keys: at such targets a few crowded blocks or narrow shards decide it.
 TEST_P(LowTarget, IsMetByTheEstimateFromTheBytes) {
   constexpr std::uint64_t kKeys = 200'000;
@@ -93,9 +79,6 @@ TEST_P(LowTarget, IsMetByTheEstimateFromTheBytes) {
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, LowTarget,
                          ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
-                         test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, LowTargetOfKindsThatAdd,
-                         ::testing::Combine(test::kinds_that_add(), test::every_shard_size()),
                          test::name_of_kind_and_size);
 
 // Kinds whose every key is compared by a number of bits: at 1e-9 that takes 29 to 31 of them in most shards,
@@ -142,21 +125,6 @@ TEST(LowTargetBits, AreIndependentOfEachOther) {
       expected += kAbsent * std::pow(fill_ratio(array.shard_bytes(i)), 12.0) / geometry.shard_count;
     }
     EXPECT_NEAR(static_cast<double>(maybe), expected, 5.0 * std::sqrt(expected));
-  }
-}
-
-TEST(LowTargetCounters, TakeBackEveryAdd) {
-  const FilterKind& kind = filter_kind_named("bloom");
-  for (const std::uint32_t shard_bytes : {1024U, 2048U, 4096U, 8192U}) {
-    const FilterParams params =
-        size_filter(kind, {.keys = 10'000, .target_fpr = 1e-9, .shard_bytes = shard_bytes}).params;
-    std::vector<std::byte> shard(shard_bytes);
-    std::vector<std::byte> counters(counters_bytes_of(shard_bytes));
-    const auto keys = built_in(shard_bytes * 8 / 45);  // as many as one shard has
-    for (const KeyHash& key : keys) kind.counting->add(shard, counters, params, key);
-    EXPECT_NEAR(fill_ratio(shard), 0.5, 0.05);
-    for (const KeyHash& key : keys) EXPECT_TRUE(kind.counting->remove(shard, counters, params, key));
-    EXPECT_EQ(count_set_bits(shard), 0U);
   }
 }
 

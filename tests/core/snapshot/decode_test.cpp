@@ -17,6 +17,7 @@ namespace {
 using test::build_snapshot;
 using test::copy_of;
 using test::numbered_keys;
+using ::testing::Each;
 using ::testing::HasSubstr;
 
 SnapshotBytes small_snapshot() {
@@ -56,6 +57,18 @@ std::optional<Refusal> refusal_of(const SnapshotBytes& snapshot, Check check = C
 
 TEST(SnapshotDecode, AcceptsWhatWasBuilt) {
   EXPECT_FALSE(refusal_of(small_snapshot()));
+}
+
+// So that a later version of the same format may use them.
+TEST(SnapshotDecode, IgnoresReservedBytesWhichAreBuiltAsZeros) {
+  SnapshotBytes snapshot = small_snapshot();
+  SnapshotHeader& header = writable_header(snapshot);
+  EXPECT_THAT(header.reserved_params, Each(0));
+  EXPECT_THAT(header.reserved, Each(0));
+  header.reserved_params.fill(1);
+  header.reserved.fill(1);
+  sign_header(snapshot);
+  EXPECT_FALSE(refusal_of(snapshot));
 }
 
 TEST(SnapshotDecode, RefusesEveryTruncation) {

@@ -1,7 +1,7 @@
 // The bytes of the snapshot format, in tests/golden: one file of few keys per kind, full shards of kinds that
-// fill them in a special way, maps, and the counters of a counting set. A file that no longer matches means
-// that snapshots already in stores are read differently, which requires a new format number. For a new kind,
-// set KEYSIEVE_WRITE_GOLDEN=1 to write its file.
+// fill them in a special way, and maps. A file that no longer matches means that snapshots already in stores
+// are read differently, which requires a new format number. For a new kind, set KEYSIEVE_WRITE_GOLDEN=1 to
+// write its file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -128,15 +128,6 @@ TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
 
 INSTANTIATE_TEST_SUITE_P(EveryFile, GoldenSnapshot, ::testing::ValuesIn(golden_files()),
                          [](const auto& instance) { return instance.param.name; });
-
-TEST(GoldenCounters, AreCountedByteByByte) {
-  const GoldenFile file{"bloom", &filter_kind_named("bloom")};
-  SnapshotBuilder builder(golden_settings(file));
-  for (const std::string& key : golden_keys(file)) builder.add(key);
-  const SnapshotBytes snapshot = builder.finish();
-  const SnapshotBytes counters = builder.counters(test::decode(snapshot));
-  expect_golden(counters.get(), golden_path(file.name) + ".counters");
-}
 
 // Values of 13 bits.
 std::uint64_t golden_value(std::string_view key) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include "core/builder/snapshot/editor.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
@@ -239,12 +238,6 @@ TEST(KnownAbsent, ShardsOf8KiBLeaveNoRoom) {
   EXPECT_THAT(test::message_of<ErrorKind::Usage>(
                   [] { build({.set_name = "tags", .shard_bytes = 8192}, {"key"}, {"absent"}); }),
               HasSubstr("8192 bytes leave no room for known-absent keys"));
-}
-
-TEST(KnownAbsent, ASnapshotWithThemIsNotEdited) {
-  const SnapshotBytes snapshot = build(kDefaults, numbered_keys("key", 10), {"absent"});
-  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { SnapshotEditor editor(decode(snapshot)); }),
-              HasSubstr("was built with --known-absent"));
 }
 
 }  // namespace

@@ -45,16 +45,6 @@ TEST_F(BuildResources, StaysBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
   EXPECT_GT(peak_of(build_of(keys, {})), 48 << 20) << "or the limit would show nothing";
 }
 
-TEST_F(BuildResources, KeepsTheSameCountersBelowAMemoryLimit) {
-  const std::string keys = write("keys.txt", numbered_lines(1'000'000));
-  const Words counting{"--kind", "bloom", "--counting"};
-  run(build_of(keys, counting, "plain"));
-  const Words limited = counting + Words{"--memory", "24M", "--like", path("plain.ks"), "--resize"};
-  EXPECT_LE(peak_of(build_of(keys, limited)), 24 << 20);
-  EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain"));
-  EXPECT_TRUE(read(path("new.ks.counters")).substr(64) == read(path("plain.ks.counters")).substr(64));
-}
-
 TEST_F(BuildResources, KeepsBothListsBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
   const std::string keys = write("keys.txt", numbered_lines(500'000));
   const std::string absent = write("absent.txt", numbered_lines(4'000'000, "absent"));

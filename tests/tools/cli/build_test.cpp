@@ -51,8 +51,6 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
       {"--seed-from a.ks", "--seed-from"},
       {"--memory much", "--memory: \"much\""},
       {"--threads two", "--threads: \"two\""},
-      {"--kind bloom --counting --known-absent " + keys_, "excludes"},
-      {"--counting", "split_block_bloom has no --counting (kinds that have it: bloom)"},
       {"--shard-size 8KiB --known-absent " + keys_, "leave no room for known-absent keys"},
   };
   const auto add = [&all](const std::string& option, const Words& values, const std::string& reason) {
@@ -74,7 +72,7 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
 
 TEST_F(Build, AcceptsTheEndsOfEachRange) {
   build("tags", "a\n", {"--fpr", "0.000001", "--growth", "100"});
-  build("tags", "a\n", {"--kind", "bloom", "--fpr", "1e-9", "--growth", "100", "--counting"});
+  build("tags", "a\n", {"--kind", "bloom", "--fpr", "1e-9", "--growth", "100"});
   build("tags", "a\n", {"--kind", "ribbon", "--fpr", "0.0000001%"});
   build("tags", "a\n",
         {"--fpr", "50%", "--growth", "1", "--as-of", "@0", "--key-profile", std::string(64, 'p')});
@@ -121,7 +119,7 @@ TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
   const std::string before = read(keys_);
   std::filesystem::create_symlink(keys_, path("link"));
   std::filesystem::create_hard_link(keys_, path("same"));
-  std::filesystem::create_hard_link(keys_, path("out.ks.counters"));
+  std::filesystem::create_hard_link(keys_, path("out.ks"));
   for (const std::string& output : {keys_, path("link"), path("same"), path("out.ks"), path("./keys.txt")}) {
     EXPECT_THAT(refusal(64, {"build", "--set", "tags", keys_, "-o", output}),
                 AllOf(StartsWith(output), HasSubstr("would overwrite"), HasSubstr(keys_)))
@@ -180,20 +178,6 @@ TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
   const Json built = inspect(build("few", numbered_lines(250), options));
   EXPECT_GT(built.at("estimated_fpr"), 0.000011);
   EXPECT_LT(built.at("estimated_fpr"), 0.000012);
-}
-
-TEST_F(Build, KeepsCountersBesideTheSnapshot) {
-  const Words counting{"--kind", "bloom", "--counting", "--fpr", "0.01"};
-  const std::string snapshot = build("new", numbered_lines(5'000), counting);
-  const std::string counters = snapshot + ".counters";
-  const Json inspected = inspect(snapshot);
-  const auto shard_bytes = inspected.at("shard_count").get<int>() * inspected.at("shard_bytes").get<int>();
-  EXPECT_EQ(std::filesystem::file_size(counters), 64 + 4 * shard_bytes);
-  const Words arguments{"build", "--set", "tags", "-o", snapshot, path("new.txt"), "--kind", "bloom"};
-  EXPECT_THAT(said(arguments + Words{"--counting"}),
-              ContainsRegex("\ncounters +[0-9.]+ KiB in .*/new.ks.counters\n"));
-  EXPECT_EQ(json(arguments).at("counters_bytes"), 0);
-  EXPECT_FALSE(std::filesystem::exists(counters)) << "of the build before, they would fit no more";
 }
 
 class BuildWithKnownAbsentKeys : public Build {

@@ -144,7 +144,6 @@ TEST_F(CommandLine, SaysInTheHelpOfAddWhenToAdd) {
 }
 
 TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
-  const std::string added = write("new.txt", "a\n");
   expect_refusals(64, {
                           {"remove tags", "\"remove\" is not a verb; see keysieve --help"},
                           {"redis://app:s3cret@h", "\"redis:...\" is not a verb"},
@@ -168,8 +167,6 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"add tags", "KEY"},
                           {"add tags " + store(), "give keys to add"},
                           {"add tags 猫", "the last argument is the store's URL, "},
-                          {"update tags --add " + added, "URL"},
-                          {"update tags --as-of 2999-01-01T00:00:00Z " + store(), "is in the future"},
                           {"publish --max-total-size much tags.ks", "--max-total-size: \"much\""},
                           {"publish --max-total-size", "--max-total-size"},
                           {"rollback tags --to two " + store(), "--to: \"two\""},
@@ -187,8 +184,6 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"plan --keys 9 --growth 101", "1 to 100"},
                           {"plan --keys 9 --growth nan", "1 to 100"},
                           {"plan --keys 9 --shard-size 16KiB", "1KiB, 2KiB, 4KiB or 8KiB"},
-                          {"plan --keys 9 --static --removals", "--removals"},
-                          {"plan --keys 9 --known-absent 2M --removals", "excludes"},
                           {"plan --keys 9 --known-absent many", "--known-absent: \"many\""},
                       });
 }

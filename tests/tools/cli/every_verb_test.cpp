@@ -25,8 +25,7 @@ TEST_F(EveryVerb, NamesAMissingFile) {
         build_ + "--required-keys " + none_ + " " + keys_, build_ + "--known-absent " + none_ + " " + keys_,
         "inspect " + none_, "verify " + none_ + " --keys " + keys_, "verify " + tags_ + " --keys " + none_,
         "verify " + tags_ + " --keys " + keys_ + " --absent " + none_, "push " + none_ + " " + store(),
-        "publish " + none_, "add tags --file " + none_ + " " + store(),
-        "update tags --add " + none_ + " " + store()}) {
+        "publish " + none_, "add tags --file " + none_ + " " + store()}) {
     EXPECT_EQ(refusal(66, words_of(command)), none_ + ": No such file or directory") << command;
   }
   EXPECT_EQ(refusal(2, {"query", "--file", none_, "tags", "a"}), none_ + ": No such file or directory");
@@ -51,7 +50,6 @@ TEST_F(EveryVerb, CreatesNoStoreWhereNoneExists) {
     expect_refusals(69, {
                             {"pull " + url + " tags -o " + new_, missing},
                             {"add tags a " + url, missing},
-                            {"update tags --add " + keys_ + " " + url, missing},
                             {"bypass tags --store " + url, missing},
                             {"rollback tags --yes " + url, missing},
                             {"seed " + url, missing},
@@ -78,7 +76,7 @@ TEST_F(EveryVerb, TakesTheUrlBeforeOrAfterItsOtherArgument) {
   run({"push", store(), tags_});
   for (const Words& call :
        {Words{"pull", store(), "tags", "-o", new_}, Words{"pull", "tags", store(), "-o", new_},
-        Words{"update", store(), "tags", "--add", keys_}, Words{"rollback", store(), "tags", "--list"}}) {
+        Words{"rollback", store(), "tags", "--list"}}) {
     run(call);
   }
 }
@@ -99,7 +97,6 @@ TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
               {"push " + tags_ + " /var/lib/keysieve", "a store's URL begins with " + store_schemes()},
               {"push " + tags_ + " lmdb:", "lmdb:: an absolute path or //host must follow"},
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
-              {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},
               {"seed tags.ks", "tags.ks"},
               {build_ + "--like ftp://user:s3cret@host/ " + keys_, "store \"ftp\" is not known"},
           });
@@ -113,8 +110,7 @@ TEST_F(EveryVerb, RefusesAnInvalidSetName) {
                                   std::string("a/b"), std::string("猫"), std::string(65, 'a')}) {
     for (Words call : {Words{"build", "--set", "NAME", "--like", store(), keys_, "-o", new_},
                        Words{"pull", other_store, "NAME", "-o", new_}, Words{"add", "NAME", "a", store()},
-                       Words{"update", "NAME", "--add", keys_, store()}, Words{"query", "NAME", "a"},
-                       Words{"status", "NAME"}, Words{"bypass", "NAME"},
+                       Words{"query", "NAME", "a"}, Words{"status", "NAME"}, Words{"bypass", "NAME"},
                        Words{"bypass", "NAME", "--store", store()}, Words{"rollback", "NAME", store()}}) {
       std::replace(call.begin(), call.end(), std::string("NAME"), name);
       EXPECT_THAT(refusal(call[0] == "query" ? 2 : 64, call), HasSubstr("set name \"" + name + "\""));
@@ -133,7 +129,6 @@ TEST_F(EveryVerb, NamesALineThatEndsInACr) {
                       {build_ + "-", reason},
                       {"verify " + tags_ + " --keys -", reason},
                       {"add tags --file - " + store(), reason},
-                      {"update tags --add - " + store(), reason},
                   },
                   "a\nb\r\n");
   publish(tags_);

@@ -30,19 +30,6 @@ TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
   EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
 }
 
-TEST_F(Push, RefusesCountersOfAnotherBuild) {
-  const Words counting{"--kind", "bloom", "--counting"};
-  const std::string snapshot = build("tags", numbered_lines(100), counting);
-  const std::string counters = read(snapshot + ".counters");
-  build("tags", numbered_lines(100), counting);
-  write("tags.ks.counters", counters);
-  EXPECT_THAT(refusal(65, {"push", snapshot, store()}),
-              AllOf(StartsWith(path("tags.ks.counters") + ": holds the counters of another build: "),
-                    HasSubstr("; build again with --counting, or remove " + path("tags.ks.counters"))));
-  write("tags.ks.counters", "");
-  EXPECT_THAT(refusal(65, {"push", snapshot, store()}), HasSubstr("tags.ks.counters: is empty"));
-}
-
 TEST_F(Push, ChecksEachGuardUnlessItIsLifted) {
   push(build("before", numbered_lines(10'000)));
   const std::string others = write("others.txt", "猫\n犬\n鳥\n魚\n虫\n");
@@ -121,15 +108,6 @@ TEST_F(Pull, FetchesTheBytesThatWerePushed) {
                            {"generation", 1},
                            {"set", "tags"},
                            {"build_id", inspect(snapshot).at("build_id")}}));
-}
-
-TEST_F(Pull, LeavesNoCountersOfTheFileBefore) {
-  const Words counting{"--kind", "bloom", "--counting"};
-  push(build("tags", numbered_lines(100), counting));
-  build("pulled", numbered_lines(100), counting);
-  EXPECT_THAT(pull(), has({{"kind", "bloom"}}));
-  EXPECT_FALSE(std::filesystem::exists(path("pulled.ks.counters")));
-  push(path("pulled.ks"));
 }
 
 TEST_F(Pull, KeepsTheOldFileWhenTheGenerationIsDamaged) {

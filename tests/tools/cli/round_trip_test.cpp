@@ -109,13 +109,5 @@ TEST_F(EmptySet, CanFollowAndPrecedeASetWithKeys) {
   EXPECT_THAT(pull(), has({{"generation", 3}, {"key_count", 1000}}));
 }
 
-TEST_F(EmptySet, GainsAndLosesKeysWhereItsKindCan) {
-  run({"push", "--min-keys", "0", build("bans", "", {"--kind", "cuckoo", "--min-keys", "0"}), store()});
-  EXPECT_EQ(json({"update", "tags", "--add", write("new.txt", "w1\n"), store()}).at("key_count"), 1);
-  const Words removal{"update", "tags", "--remove", path("new.txt"), store()};
-  EXPECT_THAT(refusal(65, removal), HasSubstr("has 0 keys"));
-  EXPECT_THAT(json(removal + Words{"--min-keys", "0", "--allow-shrink"}), has({{"key_count", 0}}));
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -39,9 +39,6 @@ TEST_F(Seed, IsRenewedSetBySetWhileTheOthersKeepTheirs) {
   EXPECT_NE(renewed.at("seed"), before);
   EXPECT_THAT(renewed.at("sets_of_other_seeds"), ElementsAre("shop", "tags"));
 
-  run({"update", "tags", "--add", write("more.txt", "more\n"), store()});
-  EXPECT_THAT(pull(), has({{"generation", 2}}));
-  EXPECT_EQ(seed_of_file("pulled.ks"), before) << "what is there goes on with its seed";
   EXPECT_THAT(built_and_pushed("tags"), HasSubstr("seed"));
   EXPECT_EQ(seed_of_file("tags.ks"), renewed.at("seed"));
   EXPECT_THAT(others(), ElementsAre("shop"));

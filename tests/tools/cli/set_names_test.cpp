@@ -52,9 +52,8 @@ TEST_F(SetNamesInStore, AreSuggestedByThoseOfTheStore) {
        {std::pair{"tagz", "; did you mean tags?"}, {"clicks", "; clicks is a seen set"}, {"nosuch", ""}}) {
     const std::string reason = store() + ": there is no set \"" + name + "\"" + hint;
     for (const Words& words :
-         {Words{"pull", name, store(), "-o", path("new.ks")},
-          Words{"update", name, "--add", path("tags.txt"), store()},
-          Words{"rollback", name, "--yes", store()}, Words{"rollback", name, "--list", store()}}) {
+         {Words{"pull", name, store(), "-o", path("new.ks")}, Words{"rollback", name, "--yes", store()},
+          Words{"rollback", name, "--list", store()}}) {
       EXPECT_EQ(refusal(66, words), reason) << words[0];
     }
     EXPECT_FALSE(opened->get("keysieve:" + std::string(name) + ":current"));

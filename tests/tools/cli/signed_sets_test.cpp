@@ -141,20 +141,9 @@ TEST_F(SignedSets, PublishPublishesTheBytesThatItHasChecked) {
   EXPECT_TRUE(read(set_folder() + "/0000000000000001.ks") == signed_bytes);
 }
 
-TEST_F(SignedSets, UpdateSignsWithTheSameKey) {
-  push(snapshot_);
-  const Words call{"update", "tags", store(), "--add", write("new", "one more\n")};
-  EXPECT_THAT(refusal(64, call), HasSubstr("would lose its signature"));
-  run(call + Words{"--sign-key", path("sign.key")});
-  run({"pull", "tags", store(), "-o", path("pulled.ks"), "--public-key", public_key_});
-}
-
 TEST_F(SignedSets, WrongKeysAreUsageErrors) {
   const std::string list = write("list", "a\n");
-  expect_refusals(
-      64, {{"publish tags.ks --public-key abc", "--public-key: is not a public key"},
-           {"build --set tags " + list + " -o x.ks --kind bloom --counting --sign-key " + path("sign.key"),
-            "--counting"}});
+  expect_refusals(64, {{"publish tags.ks --public-key abc", "--public-key: is not a public key"}});
   EXPECT_THAT(refusal(66, {"build", "--set", "tags", list, "-o", path("x.ks"), "--sign-key", path("none")}),
               HasSubstr("none"));
 }

@@ -16,7 +16,6 @@ TEST_F(StoreUse, AWebServerIsReadOnly) {
   expect_refusals(64, {{"push no-such-file.ks " + kNoServer, reason},
                        {"add tags x " + kNoServer, reason},
                        {"add tags --file no-such-file " + kNoServer, reason},
-                       {"update tags --add no-such-file " + kNoServer, reason},
                        {"rollback tags " + kNoServer, reason},
                        {"delete tags --yes " + kNoServer, reason},
                        {"seed --new " + kNoServer, reason},

@@ -1,7 +1,6 @@
 #include "tools/signatures/verify.hpp"
 
 #include "core/builder/snapshot/builder.hpp"
-#include "core/builder/snapshot/editor.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "tests/core/sample_snapshot.hpp"
@@ -204,22 +203,6 @@ TEST(SignedSnapshot, DiffersFromAnUnsignedOneOnlyInItsFrontPart) {
   EXPECT_EQ(header.signature, Signature{});
   EXPECT_EQ(header.tables_digest, Digest{});
   EXPECT_EQ(header.stretch_digests.offset, 0U);
-}
-
-TEST(SignedSnapshot, IsChangedOnlyWithASigner) {
-  const SnapshotBytes base = built(&kKey);
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { SnapshotEditor editor(decode(base)); }),
-              HasSubstr("would lose its signature; give --sign-key"));
-  const SnapshotBytes unsigned_base = built(nullptr);
-  EXPECT_THAT(message_of<ErrorKind::Usage>(
-                  [&] { SnapshotEditor editor(decode(unsigned_base), std::nullopt, &kKey); }),
-              HasSubstr("is not signed"));
-  SnapshotEditor editor(decode(base), std::nullopt, &kKey);
-  editor.add(decode(base).hasher()("another key"));
-  const SnapshotBytes changed = editor.finish(kAsOf + 1);
-  EXPECT_EQ(refusal(changed), "");
-  EXPECT_TRUE(may_contain(decode(changed), "another key"));
-  EXPECT_NE(decode(changed).header().signature, decode(base).header().signature);
 }
 
 }  // namespace

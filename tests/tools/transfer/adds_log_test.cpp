@@ -6,8 +6,6 @@
 namespace keysieve::test {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr std::int64_t kReadAtMs = 1'700'000'000'000;
 constexpr std::uint64_t kNowMs = kReadAtMs;
 constexpr std::uint64_t kTenMinutes = 600'000;
@@ -27,7 +25,8 @@ class StoreWithLogEnd : public StoreDecorator {
 
 class AddsFrom : public TransferTest {
  protected:
-  [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log, milliseconds overlap) const {
+  [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log,
+                                           std::chrono::milliseconds overlap) const {
     StoreWithLogEnd store(*store_, end_of_log);
     return adds_from(store, "tags", kReadAtMs, overlap);
   }
@@ -39,20 +38,21 @@ TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
   struct Row {
     const char* what;
     LogPosition end_of_log;
-    milliseconds overlap;
+    std::chrono::milliseconds overlap;
     LogPosition expected;
   };
   for (const auto& [what, end_of_log, overlap, expected] : std::vector<Row>{
            {"the set has no log or has lost it", {}, kDefaultAddsOverlap, {}},
            {"both clocks agree", end, kDefaultAddsOverlap, log_position(kNowMs - kTenMinutes, 0)},
-           {"another overlap", end, milliseconds(1), log_position(kNowMs - 1, 0)},
-           {"no overlap", log_position(kNowMs - 5, 7), milliseconds(0), log_position(kNowMs - 5, 0)},
+           {"another overlap", end, std::chrono::milliseconds(1), log_position(kNowMs - 1, 0)},
+           {"no overlap", log_position(kNowMs - 5, 7), std::chrono::milliseconds(0),
+            log_position(kNowMs - 5, 0)},
            {"the store's clock is ahead", log_position(2 * kNowMs, 0), kDefaultAddsOverlap,
             log_position(kNowMs - kTenMinutes, 0)},
            {"it is behind", log_position(behind, 3), kDefaultAddsOverlap,
             log_position(behind - kTenMinutes, 0)},
            {"the log began later", log_position(kTenMinutes - 1, 9), kDefaultAddsOverlap, {}},
-           {"an overlap without end", log_position(kNowMs, 0), milliseconds::max(), {}}}) {
+           {"an overlap without end", log_position(kNowMs, 0), std::chrono::milliseconds::max(), {}}}) {
     EXPECT_EQ(adds_from_with(end_of_log, overlap), expected) << what;
   }
 }

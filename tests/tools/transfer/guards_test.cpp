@@ -72,13 +72,6 @@ TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
               AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
 }
 
-TEST_F(GuardsTest, AdviseARebuildWhenAnUpdateIsRefused) {
-  guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
-  EXPECT_THAT(
-      message<ErrorKind::MaxFpr>(),
-      EndsWith("; --max-fpr sets that limit; build the set again from its whole list, with build --like"));
-}
-
 TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {
   EXPECT_DOUBLE_EQ(default_max_fpr(0.01), 0.03);
   EXPECT_DOUBLE_EQ(default_max_fpr(0.000001), 0.001);

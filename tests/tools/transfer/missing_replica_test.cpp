@@ -8,7 +8,6 @@
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/update.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -64,29 +63,6 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItMissesUntilTheBuildIsPushedAgain)
   EXPECT_THAT(again.warnings, IsEmpty());
   EXPECT_EQ(generation_of_replica(), 2U);
   EXPECT_THAT(pointer().garbage, IsEmpty());
-}
-
-TEST_F(MissingReplica, MakesAnUpdateSayThatItIsDone) {
-  hooked_.after_put = [this] { stop_replica(); };
-  EXPECT_THAT(
-      message_of<ErrorKind::Unconfirmed>(
-          [&] { update(hooked_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {}); }),
-      AllOf(HasSubstr("generation 2 is current, but not confirmed: "),
-            HasSubstr("; the update is in it: do not repeat it unless a failover loses generation 2")));
-  EXPECT_EQ(pointer().current->generation, 2U);
-  continue_replica();
-}
-
-TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeDone) {
-  stop_replica();
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] {
-                update(*store_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {});
-              }),
-              AllOf(HasSubstr("only 0 of 1 replicas have it"),
-                    HasSubstr("before you repeat the update, see with keysieve rollback --list that "
-                              "generation 2 is not there")));
-  EXPECT_EQ(pointer().current->generation, 1U);
-  continue_replica();
 }
 
 TEST_F(MissingReplica, FailsARollbackWhosePointerItMisses) {

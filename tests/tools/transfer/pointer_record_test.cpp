@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/snapshot/counters.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 
@@ -26,7 +25,6 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.adds_from = log_position(1'699'999'999'000, 3);
   record.key_count = 80'000;
   record.restores = generation == 9 ? 7 : 0;
-  record.counters_bytes = generation == 8 ? counters_bytes_of(snapshot_layout(20, {4096})) : 0;
   record.kind = "bloom";
   record.hash_count = 6;
   record.shard_bytes = 4096;
@@ -121,13 +119,6 @@ TEST(PointerRecord, IsRefusedWhenAMemberWasChanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
   EXPECT_EQ(refusal_of(document), "source: is damaged (checksum)");
-}
-
-TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
-  Json document = valid_document();
-  EXPECT_FALSE(document["current"].contains("counters_bytes")) << "only of counting sets";
-  document["previous"][0]["counters_bytes"] = 12;
-  EXPECT_EQ(refusal_of(document), "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
 // 20 shards of 4 KiB and a second level.

@@ -19,12 +19,10 @@ struct SnapshotRecipe {
   std::uint64_t keys = 1000;       // "key0", "key1", ...
   std::uint64_t known_absent = 0;  // "absent0", "absent1", ...; 0: without a second level
   double target_fpr = 0.01;
-  double growth = 1.0;
   std::uint32_t shard_count = 0;  // 0: as many as the keys need
   HashSeed seed{7};
   UnixSeconds as_of = 1'700'000'000;
   LogPosition adds_from{};
-  const Signer* signer = nullptr;
 };
 
 // 176 KiB: three chunks.
@@ -37,11 +35,9 @@ inline BuildSettings settings_of(const SnapshotRecipe& recipe) {
   settings.set_name = recipe.set_name;
   settings.kind = &filter_kind_named(recipe.kind);
   settings.target_fpr = recipe.target_fpr;
-  settings.growth = recipe.growth;
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
   settings.adds_from = recipe.adds_from;
-  settings.signer = recipe.signer;
   settings.has_known_absent = recipe.known_absent != 0;
   if (recipe.shard_count != 0) {
     settings.like = size_filter(

@@ -31,7 +31,7 @@ function options(array $help): string
     return $tables;
 }
 
-/** @return string[] a term such as "--known-absent FILE Excludes: --counting", and what it means */
+/** @return string[] a term such as "--adds-overlap DURATION Excludes: --adds-from", and what it means */
 function option_row(string $term, string $text): array
 {
     $words = ['REQUIRED' => '', 'Excludes:' => ' Not with', 'Needs:' => ' Only with'];

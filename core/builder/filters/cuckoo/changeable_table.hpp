@@ -1,5 +1,5 @@
-// Puts fingerprints into the buckets of a cuckoo shard and takes them out, and makes room for one more by
-// moving others from one of their buckets to the other.
+// Puts fingerprints into the buckets of a cuckoo shard, and makes room for one more by moving others from one
+// of their buckets to the other.
 #pragma once
 
 #include <array>
@@ -25,17 +25,6 @@ class ChangeableTable : public Table {
       return true;
     }
     return make_room(shard, place);
-  }
-
-  // Returns false if there is no such fingerprint.
-  bool erase(std::byte* shard, const Place& place) const noexcept {
-    for (const std::uint32_t bucket : {place.bucket, place.other}) {
-      const std::uint32_t slot = find(shard, bucket, place.fingerprint);
-      if (slot == kNone) continue;
-      set_field(shard, fields(), slot, 0);
-      return true;
-    }
-    return false;
   }
 
  private:

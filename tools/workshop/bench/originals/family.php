@@ -9,7 +9,6 @@ require __DIR__ . '/../bench.php';
 
 [, $bin, $folder, $count] = $argv;
 const OTHERS = 20_000_000;
-const COUNTING = 'bloom and its counters';
 const RATES = ['0.1', '0.01', '0.001', '0.0001', '0.00001'];
 
 /** Bits per key by the formula of each structure as one piece, without shards. */
@@ -18,7 +17,6 @@ function formula(string $kind, float $fpr): ?float
     $log = -log($fpr, 2);
     return match ($kind) {
         'bloom', 'partitioned_bloom' => $log / log(2),
-        COUNTING => 4 * $log / log(2), // four bits for each bit
         'cuckoo' => ($log + 3) / 0.95, // buckets of four
         'binary_fuse' => 1.125 * $log, // three-wise
         'ribbon' => 1.01 * $log,
@@ -46,17 +44,15 @@ write_list("$folder/keys", 'key', (int) $count);
 write_list("$folder/absent", 'other', OTHERS);
 $kinds = array_column(json_decode(run($bin, 'plan', '--keys', '1', '--all', '--json'), true)['kinds'], 'kind');
 sort($kinds);
-$kinds[] = COUNTING;
 $rows = [['bound, −log₂ of the rate', ...array_map(static fn (string $fpr): string => three_digits(-log((float) $fpr, 2)), RATES)]];
 $rates = $lines = [];
 foreach ($kinds as $kind) {
     [$bits, $measured] = [[], []];
     foreach (RATES as $fpr) {
-        $shape = $kind === COUNTING ? ['--kind', 'bloom', '--counting'] : ['--kind', $kind];
-        $built = json_decode(run($bin, 'build', '--set', 'family', '--fpr', $fpr, "$folder/keys", '-o', "$folder/family.ks", '--json', ...$shape), true);
+        $built = json_decode(run($bin, 'build', '--set', 'family', '--kind', $kind, '--fpr', $fpr, "$folder/keys", '-o', "$folder/family.ks", '--json'), true);
         $checked = json_decode(run($bin, 'verify', "$folder/family.ks", '--keys', "$folder/keys", '--absent', "$folder/absent", '--json'), true);
         $checked['false_negatives'] === 0 || throw new RuntimeException("$kind has lost keys");
-        $bits_per_key = 8 * ($built['bytes'] + $built['counters_bytes']) / $count;
+        $bits_per_key = 8 * $built['bytes'] / $count;
         $formula = formula($kind, (float) $fpr);
         $bits[] = three_digits($bits_per_key) . ($formula === null ? '' : ' (' . three_digits($formula) . ')');
         $measured[] = percent($checked['measured_fpr']);
