@@ -116,7 +116,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
                                             ? "; build the set again from its whole list, with build --like"
                                             : ""));
   }
-  for (const std::string& key : guards.required_keys.all()) {
+  for (const std::string& key : guards.required_keys) {
     if (!snapshot.may_contain(snapshot.hasher()(key))) {
       throw Error(ErrorKind::RequiredKeys, set + "answers absent for the required key " + in_quotes(key) +
                                                "; " + setting(guards, "required-keys") +
