@@ -93,9 +93,9 @@ class RemoteStore : public Store {
       });
     }
   }
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     return call("list", Network::Access::Read,
-                [pattern, limits](Server& server) { return server.keys_like(pattern, limits); });
+                [prefix](Server& server) { return server.keys_with_prefix(prefix); });
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);

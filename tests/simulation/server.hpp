@@ -46,10 +46,10 @@ class Server : public Store {
   void remove_many(std::span<const std::string> keys) override {
     for (const std::string& key : keys) contents.records.erase(key);
   }
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& /*limits*/) override {
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     std::vector<std::string> keys;
     for (const auto& [key, value] : contents.records) {
-      if (pattern.matches(key)) keys.push_back(key);
+      if (key.starts_with(prefix)) keys.push_back(key);
     }
     return keys;
   }

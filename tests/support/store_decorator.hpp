@@ -22,8 +22,8 @@ class StoreDecorator : public Store {
     return inner_.compare_and_set(record, expected);
   }
   void remove_many(std::span<const std::string> keys) override { inner_.remove_many(keys); }
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
-    return inner_.keys_like(pattern, limits);
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    return inner_.keys_with_prefix(prefix);
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     return inner_.append(log, keys);

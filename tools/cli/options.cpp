@@ -162,9 +162,8 @@ Guards GuardOptions::guards(const KeyFileFormat& format) const {
                 .required_keys = {}};
   if (allow_shrink) guards.max_shrink.reset();
   if (!required_keys_path.empty()) {
-    std::vector<std::string> keys;
-    read_keys(required_keys_path, format, [&keys](std::string_view key) { keys.emplace_back(key); });
-    guards.required_keys = std::move(keys);
+    read_keys(required_keys_path, format,
+              [&guards](std::string_view key) { guards.required_keys.emplace_back(key); });
   }
   return guards;
 }

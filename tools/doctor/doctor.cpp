@@ -19,7 +19,8 @@ namespace {
 std::optional<LoaderConfig> load(const std::string& path, Findings& findings) {
   try {
     LoaderConfig config = load_config(path);
-    findings.ok("configuration", fmt::format("{}: {}, {}", path, config.counts(),
+    findings.ok("configuration", fmt::format("{}: {}, {}", path,
+                                             format_count_of(config.sets.size() + config.seen.size(), "set"),
                                              format_count_of(config.stores.size(), "store")));
     return config;
   } catch (const Error& error) {

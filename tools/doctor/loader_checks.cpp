@@ -9,11 +9,9 @@
 #include <filesystem>
 
 #include "tools/doctor/doctor.hpp"
-#include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {
 namespace {
@@ -26,7 +24,7 @@ void compare_sets(const LoaderConfig& config, const PublishedSets& published, Fi
     }
   }
   for (const SetFacts& set : published.sets) {
-    if (!config.covers_set(set.name)) {
+    if (!config.names_set(set.name)) {
       findings.warn("set " + set.name, FactCode::NotConfigured, "published here, but not configured");
     }
   }
@@ -72,24 +70,6 @@ void compare_generation(Store& store, const std::string& set_name, const Publish
                 fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
 }
 
-void compare_found(Store& store, const SetPattern& pattern, const PublishedSets& published,
-                   const std::string& subject, Findings& findings) {
-  const auto stored = stored_sets(store, names_of_stored_sets(store, pattern.names()));
-  std::size_t missing = 0;
-  for (const StoredSet& set : stored) {
-    if (!set.failure && published.is_known && published.find(set.name) == nullptr) ++missing;
-  }
-  // One is shown, since there may be thousands.
-  const auto unreadable =
-      std::ranges::find_if(stored, [](const StoredSet& set) { return set.failure.has_value(); });
-  if (unreadable != stored.end()) findings.fail(subject, *unreadable->failure);
-  const std::string fact =
-      fmt::format("{}: {} {}", store.name(), format_count_of(stored.size(), "set"), pattern.each.name);
-  if (missing == 0) return findings.ok(subject, fact);
-  findings.fail(subject, FactCode::NotPublished,
-                fmt::format("{}, {} not published here", fact, format_count(missing)));
-}
-
 void check_store(const StoreConfig& store, const LoaderConfig& config, const PublishedSets& published,
                  Findings& findings) {
   const std::string subject = "store " + store.name;
@@ -100,9 +80,6 @@ void check_store(const StoreConfig& store, const LoaderConfig& config, const Pub
   const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
   for (const SetConfig& set : config.sets) {
     if (set.store == store.name) compare_generation(*opened, set.name, published, subject, findings);
-  }
-  for (const SetPattern& pattern : config.patterns) {
-    if (pattern.each.store == store.name) compare_found(*opened, pattern, published, subject, findings);
   }
   for (const std::string& risk : opened->risks())
     findings.warn(subject, FactCode::StoreMayLose, store.shown + ": " + risk);

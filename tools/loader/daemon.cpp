@@ -4,10 +4,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <set>
 
 #include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/logging.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 
@@ -75,7 +75,8 @@ void Daemon::reload() {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {
       use(std::move(config));
-      spdlog::info("configuration reloaded: {}", config_.counts());
+      spdlog::info("configuration reloaded: {}",
+                   format_count_of(config_.sets.size() + config_.seen.size(), "set"));
     }
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());
@@ -88,15 +89,13 @@ void Daemon::use(LoaderConfig config) {
     if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
       spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);
   }
-  std::set<std::string> followed;
   if (loader_) {
     loader_->save_seen_sets();
-    followed = loader_->leave_sets(config);
+    loader_->leave_sets(config);
   }
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
-  loader_.emplace(
-      config_, board_, [this] { return on_progress(); }, followed);
+  loader_.emplace(config_, board_, [this] { return on_progress(); });
 }
 
 void Daemon::tell_service() {

@@ -4,11 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 
-#include "core/worker/base/set_name.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
@@ -17,13 +14,12 @@
 
 namespace keysieve {
 
-Loader::WatchedStore::WatchedStore(const LoaderConfig& loader, const StoreConfig& config)
+Loader::WatchedStore::WatchedStore(const StoreConfig& config)
     : name(config.name),
       connection(store_opener(config.url), config.shown, config.poll_interval),
       seen_connection(store_opener(config.url), config.shown, config.poll_interval),
       watcher(store_opener(config.url)),
-      poll_interval(config.poll_interval),
-      found(loader, config, store_opener(config.url)) {}
+      poll_interval(config.poll_interval) {}
 
 std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   std::vector<WatchedLog> logs;
@@ -43,21 +39,19 @@ void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) 
   }
 }
 
-Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
-               const std::set<std::string>& followed)
-    : config_(config), board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
+Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
+    : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   make_private_folder(config.cache);
   SnapshotCache(config.cache).remove_unfinished();
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
-    by_name[store.name] = &stores_.emplace_back(config_, store);
+    by_name[store.name] = &stores_.emplace_back(store);
   }
-  remember_found_sets(followed);
-  configure_board();
-  for (const WatchedStore& store : stores_) post(store.found);
-  for (const SetConfig& set : config.sets) follow(set, *by_name.at(set.store));
-  for (WatchedStore& store : stores_) {
-    for (const SetConfig& set : store.found.followed()) follow(set, store);
+  board_.configure(config);
+  for (const SetConfig& set : config.sets) {
+    WatchedStore& store = *by_name.at(set.store);
+    store.sets.push_back(
+        &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
@@ -68,101 +62,21 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
 }
 
-// What patterns had found when keysieved ran last, and what the object before has followed.
-void Loader::remember_found_sets(const std::set<std::string>& followed) {
-  if (config_.patterns.empty()) return;
-  std::set<std::string> saved;
-  try {
-    for (std::string& name : SnapshotCache(config_.cache).found_sets()) saved.insert(std::move(name));
-  } catch (const Error& error) {
-    spdlog::warn("the sets that patterns had found are not known: {}", error.what());
-  }
-  for (WatchedStore& store : stores_) {
-    for (const std::string& name : saved) store.found.remember(name);
-    for (const std::string& name : followed) store.found.remember(name);
-  }
-  is_found_saved_ = found_sets() == saved;
-}
-
-std::set<std::string> Loader::found_sets() const {
-  std::set<std::string> names;
-  for (const WatchedStore& store : stores_) {
-    for (SetConfig& set : store.found.followed()) names.insert(std::move(set.name));
-  }
-  return names;
-}
-
-void Loader::save_found_sets() {
-  if (is_found_saved_) return;
-  std::string failure;
-  try {
-    SnapshotCache(config_.cache).save_found_sets(found_sets());
-    is_found_saved_ = true;
-  } catch (const Error& error) {
-    failure = fmt::format("a restart without the store would miss new sets: {}", error.what());
-  }
-  for (WatchedStore& store : stores_) {
-    store.found.saved(failure);
-    post(store.found);
-  }
-}
-
-void Loader::configure_board() {
-  LoaderConfig whole = config_;
-  for (const WatchedStore& store : stores_)
-    std::ranges::move(store.found.followed(), std::back_inserter(whole.sets));
-  board_.configure(whole);
-}
-
-// Whoever may push to a store adds sets of a pattern. One that has no room here must not keep the others from
-// being served.
-bool Loader::holds_back(const SetRefresher& set) {
-  const RefreshOutcome& outcome = set.outcome();
-  return holds_back_ready(outcome) && !(set.is_found() && outcome.trouble == Trouble::CannotPublish);
-}
-
-SetRefresher& Loader::follow(const SetConfig& set, WatchedStore& store) {
-  SetRefresher& refresher =
-      refreshers_.emplace_back(set, config_, store.connection, board_.recorder(set.name), on_progress_);
-  store.sets.push_back(&refresher);
-  if (holds_back(refresher)) ++held_back_;
-  return refresher;
-}
-
-// Keeps count of the sets that hold back: asking all of them after each would be slow with thousands.
-template <typename Act>
-void Loader::act(SetRefresher& set, const Act& act) {
-  const bool held_back = holds_back(set);
-  act();  // meanwhile on_progress() may ask whether all are ready
-  if (held_back) --held_back_;
-  if (holds_back(set)) ++held_back_;
-}
-
 void Loader::round() {
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) return;
-    act(refresher, [&] { refresher.publish_cached(std::chrono::steady_clock::now()); });
+    refresher.publish_cached(std::chrono::steady_clock::now());
     board_.post(board_.recorder(refresher.set_name()));
   }
   look_at_seen_sets();
   board_.post_ready(is_ready());
   const SteadyTime now = std::chrono::steady_clock::now();
-  std::vector<WatchedStore*> due;
   for (WatchedStore& store : stores_) {
-    if (now >= store.round_due_at) due.push_back(&store);
-  }
-  for (WatchedStore* store : due) {
-    if (!refresh_all(*store)) return;
-    leave_deleted_sets(*store);
-    store->connection.close();
-  }
-  // Last, because a store may take a minute to list what it holds.
-  for (WatchedStore* store : due) {
-    const bool is_done = find_sets(*store, now);
-    store->connection.close();
-    save_found_sets();
+    if (now < store.round_due_at) continue;
+    const bool is_done = refresh_all(store);
+    store.connection.close();
     if (!is_done) return;
-    store->round_due_at = std::chrono::steady_clock::now() + with_jitter(store->poll_interval, random_);
+    store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
   }
 }
 
@@ -182,59 +96,8 @@ void Loader::look_at_seen_sets() {
   }
   if (!any) return;
   for (WatchedStore& store : stores_) {
-    if (!store.publishes()) post(store.name, store.seen_connection);
+    if (store.sets.empty()) post(store.name, store.seen_connection);
   }
-}
-
-// False if it was told to end.
-bool Loader::find_sets(WatchedStore& store, SteadyTime round_begun) {
-  FoundSets& found = store.found;
-  if (found.empty() || !found.is_due(std::chrono::steady_clock::now())) return true;
-  std::vector<SetConfig> fresh;
-  // A store that its sets could not ask in this round, or are not to ask yet: one timeout is enough. An older
-  // failure says nothing, because none of them may have come to ask since, or be left.
-  if (const auto error = store.connection.left_alone(round_begun)) {
-    found.cannot_look(*error);
-  } else {
-    try {
-      fresh = found.look(on_progress_);
-    } catch (const Stopped&) {
-      return false;
-    }
-  }
-  if (store.sets.empty()) post(store.name, found.connection());
-  post(found);
-  if (!fresh.empty()) {
-    is_found_saved_ = false;
-    configure_board();
-    save_found_sets();  // before pulls, which may take long
-  }
-  for (const SetConfig& set : fresh) {
-    if (!on_progress_()) return false;
-    refresh(follow(set, store));
-  }
-  found.end_first_look();
-  board_.post_ready(is_ready());
-  return true;
-}
-
-// Only what the store says is deleted: one that has lost a record may get it again, with keys that were added
-// meanwhile.
-void Loader::leave_deleted_sets(WatchedStore& store) {
-  std::set<SetRefresher*> deleted;
-  for (SetRefresher* set : store.sets) {
-    if (set->is_deleted() && !set->unsaved_adds() && store.found.drop(set->set_name())) deleted.insert(set);
-  }
-  if (deleted.empty()) return;
-  for (SetRefresher* set : deleted) {
-    spdlog::info("{}: was deleted from the store; its last publication is left as it is", set->set_name());
-    set->leave();
-  }
-  std::erase_if(store.sets, [&](SetRefresher* set) { return deleted.contains(set); });
-  refreshers_.remove_if([&](SetRefresher& refresher) { return deleted.contains(&refresher); });
-  is_found_saved_ = false;
-  configure_board();
-  post(store.found);
 }
 
 void Loader::follow_clock_of_seen_sets() {
@@ -261,7 +124,7 @@ bool Loader::refresh_all(WatchedStore& store) {
 }
 
 void Loader::refresh(SetRefresher& set) {
-  act(set, [&] { set.refresh(std::chrono::steady_clock::now()); });
+  set.refresh(std::chrono::steady_clock::now());
   board_.post(board_.recorder(set.set_name()));
   post(set.store_name(), set.store());
   board_.post_ready(is_ready());
@@ -271,15 +134,10 @@ void Loader::post(const std::string& store_name, const StoreConnection& store) {
   if (store.was_asked()) board_.post({store_name, store.name(), !store.is_away(), store.failure()});
 }
 
-void Loader::post(const FoundSets& found) {
-  for (const PatternReport& pattern : found.reports()) board_.post(pattern);
-}
-
 void Loader::try_again_now() {
   for (WatchedStore& store : stores_) {
     store.connection.try_again_now();
     store.round_due_at = {};
-    store.found.try_again_now();
   }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
@@ -296,7 +154,8 @@ void Loader::arm_watches() {
 
 bool Loader::arm_watch(WatchedStore& store) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  const StoreConnection& asked = store.publishes() ? store.connection : store.seen_connection;
+  // Without sets to be published, only the seen sets ask the store.
+  const StoreConnection& asked = store.sets.empty() ? store.seen_connection : store.connection;
   if (asked.is_away()) store.watcher.drop(now);
   return store.watcher.arm(store.watched_logs(), now);
 }
@@ -353,13 +212,9 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-std::set<std::string> Loader::leave_sets(const LoaderConfig& next) {
-  std::set<std::string> kept;
+void Loader::leave_sets(const LoaderConfig& next) {
   for (const SetRefresher& refresher : refreshers_) {
-    if (next.covers_set(refresher.set_name())) {
-      kept.insert(refresher.set_name());
-      continue;
-    }
+    if (next.names_set(refresher.set_name())) continue;
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
@@ -368,7 +223,6 @@ std::set<std::string> Loader::leave_sets(const LoaderConfig& next) {
     if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
       keeper.leave(unix_now());
   }
-  return kept;
 }
 
 std::optional<std::string> Loader::unsaved_adds() {
@@ -379,8 +233,8 @@ std::optional<std::string> Loader::unsaved_adds() {
 }
 
 bool Loader::is_ready() const {
-  return held_back_ == 0 && std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
-         std::ranges::all_of(stores_, [](const WatchedStore& store) { return store.found.was_looked_at(); });
+  return std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
+         std::ranges::none_of(refreshers_, holds_back_ready, &SetRefresher::outcome);
 }
 
 int Loader::exit_status() const {
@@ -389,11 +243,6 @@ int Loader::exit_status() const {
     highest = std::max(highest, refresher.outcome().exit_status);
   }
   for (const SeenKeeper& keeper : keepers_) highest = std::max(highest, keeper.report().exit_status);
-  for (const WatchedStore& store : stores_) {
-    for (const PatternReport& pattern : store.found.reports()) {
-      highest = std::max(highest, pattern.exit_status);
-    }
-  }
   return highest;
 }
 
@@ -411,14 +260,8 @@ std::string Loader::summary() const {
   for (const SeenKeeper& keeper : keepers_) {
     if (const SeenReport& seen = keeper.report(); !seen.is_good()) add(seen.name, seen.reason);
   }
-  const std::size_t current = all - troubles;
-  for (const WatchedStore& store : stores_) {
-    for (const PatternReport& pattern : store.found.reports()) {
-      if (!pattern.is_good()) add(pattern.pattern, pattern.reason);
-    }
-  }
   if (troubles > kMostShown) shown += fmt::format("; and {} more", format_count(troubles - kMostShown));
-  return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), shown);
+  return fmt::format("{} of {} current{}", all - troubles, format_count_of(all, "set"), shown);
 }
 
 }  // namespace keysieve

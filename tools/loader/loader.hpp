@@ -1,18 +1,16 @@
-// All sets of one configuration. A round refreshes them one after the other, and looks which new ones the
-// patterns find; between rounds, it refreshes those that the watches of their stores name. A reload makes a
-// new one: what matters is in shared memory and in the cache.
+// All sets of one configuration. A round refreshes them one after the other; between rounds, those that the
+// watches of their stores name. A reload makes a new one: what matters is in shared memory and in the
+// cache.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/found_sets.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 #include "tools/loader/report/status_board.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
@@ -25,9 +23,8 @@ class Loader {
  public:
   // The board must outlive it, and learns of every step. `on_progress` is called before each set and while
   // a snapshot is pulled. False ends the round there, and it must stay false: an interrupted pull is not
-  // published. `followed`: what leave_sets() of the object before has returned.
-  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
-         const std::set<std::string>& followed = {});
+  // published.
+  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -59,9 +56,8 @@ class Loader {
 
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
-  // Before another object with that configuration takes its place: marks the sets that it will not follow,
-  // and returns the others.
-  [[nodiscard]] std::set<std::string> leave_sets(const LoaderConfig& next);
+  // Before another object with that configuration takes its place: marks the sets that it does not have.
+  void leave_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
@@ -75,11 +71,9 @@ class Loader {
 
  private:
   struct WatchedStore {
-    WatchedStore(const LoaderConfig& loader, const StoreConfig& config);
+    explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
     void wake_seen_sets(const std::vector<std::string>& logs) const;
-    // Otherwise only seen sets ask the store.
-    [[nodiscard]] bool publishes() const noexcept { return !sets.empty() || !found.empty(); }
 
     std::string name;
     StoreConnection connection;
@@ -88,34 +82,19 @@ class Loader {
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
     std::vector<SetRefresher*> sets;
-    FoundSets found;
     std::vector<SeenKeeper*> seen_sets;
   };
 
-  void remember_found_sets(const std::set<std::string>& followed);
-  [[nodiscard]] std::set<std::string> found_sets() const;
-  void save_found_sets();
-  void configure_board();
-  bool find_sets(WatchedStore& store, SteadyTime round_begun);
-  void leave_deleted_sets(WatchedStore& store);
-  static bool holds_back(const SetRefresher& set);
-  SetRefresher& follow(const SetConfig& set, WatchedStore& store);
-  template <typename Act>
-  void act(SetRefresher& set, const Act& act);
   bool refresh_all(WatchedStore& store);
   void refresh(SetRefresher& set);
   void post(const std::string& store_name, const StoreConnection& store);
-  void post(const FoundSets& found);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
 
-  LoaderConfig config_;
   StatusBoard& board_;
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
-  std::size_t held_back_ = 0;  // of the refreshers
-  bool is_found_saved_ = true;
   std::list<SeenKeeper> keepers_;
   LeftSeenSets left_seen_sets_;
   SteadyTime left_seen_sets_due_at_{};

@@ -148,18 +148,14 @@ class DirStore final : public Store {
     sync_folder();
   }
 
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     std::vector<std::string> keys;
     std::error_code error;
-    std::size_t passed = 0;
     for (const std::string& name : names_in(folder_, error)) {
-      if (++passed % kNamesPerProgress == 0) limits.on_progress();
       auto key = key_of(name);
       std::error_code is_gone;
-      if (!key || !pattern.matches(*key) || !std::filesystem::is_regular_file(folder_ + "/" + name, is_gone))
-        continue;
-      keys.push_back(std::move(*key));
-      check_count(keys.size(), pattern, limits);
+      if (key && key->starts_with(prefix) && std::filesystem::is_regular_file(folder_ + "/" + name, is_gone))
+        keys.push_back(std::move(*key));
     }
     if (error) throw_store_error(name() + ": cannot read the folder", error.value());
     return keys;

@@ -100,16 +100,12 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     const LmdbTransaction transaction = begin(MDB_RDONLY);
     std::vector<std::string> keys;
-    std::size_t passed = 0;
-    for (LmdbCursor at(transaction, pattern.prefix.empty() ? kFirstRecordKey : pattern.prefix);
-         at.at_key() && at.key().starts_with(pattern.prefix); at.next()) {
-      if (++passed % kNamesPerProgress == 0) limits.on_progress();
-      if (!pattern.matches(at.key())) continue;
+    for (LmdbCursor at(transaction, prefix.empty() ? kFirstRecordKey : prefix);
+         at.at_key() && at.key().starts_with(prefix); at.next()) {
       keys.emplace_back(at.key());
-      check_count(keys.size(), pattern, limits);
     }
     return keys;
   }

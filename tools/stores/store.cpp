@@ -123,7 +123,7 @@ void Store::remove_many(std::span<const std::string> /*keys*/) {
   refuse_use(StoreUse::Write);
 }
 
-std::vector<std::string> Store::keys_like(const KeyPattern& /*pattern*/, const ListLimits& /*limits*/) {
+std::vector<std::string> Store::keys_with_prefix(const std::string& /*prefix*/) {
   refuse_use(StoreUse::List);
 }
 
@@ -159,12 +159,6 @@ void Store::trim(const std::string& log, const LogPosition& /*up_to*/) {
 
 void Store::notify(const std::string& log) {
   check_log(log);
-}
-
-void Store::check_count(std::size_t count, const KeyPattern& pattern, const ListLimits& limits) const {
-  if (count <= limits.most) return;
-  throw Error(ErrorKind::Data, name() + ": holds more than " + std::to_string(limits.most) + " records " +
-                                   pattern.prefix + "*" + pattern.suffix);
 }
 
 void Store::refuse_use(StoreUse use) const {

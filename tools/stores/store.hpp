@@ -71,23 +71,6 @@ inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
 // Limit of a key in a log: longer keys can be built into a set, but not added.
 inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
-// "prefix*suffix"
-struct KeyPattern {
-  std::string prefix;
-  std::string suffix{};
-
-  [[nodiscard]] bool matches(std::string_view key) const noexcept {
-    return key.size() >= prefix.size() + suffix.size() && key.starts_with(prefix) && key.ends_with(suffix);
-  }
-};
-
-// For a list of unknown length.
-struct ListLimits {
-  std::size_t most = SIZE_MAX;  // more keys are an error, before they take memory
-  // Called now and then. To end the list, throw.
-  std::function<void()> on_progress = [] {};
-};
-
 struct WatchedLog {
   std::string name;
   LogPosition seen{};  // everything up to here is known
@@ -139,11 +122,9 @@ class Store {
   virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected);
   // Missing keys are passed over.
   virtual void remove_many(std::span<const std::string> keys);
-  // The keys of all records, not of logs, that match, in any order. A record that is put or removed meanwhile
-  // may be among them or not. Reads all names in the store. Throws Data for too many, and what on_progress
-  // throws.
-  virtual std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits);
-  std::vector<std::string> keys_with_prefix(const std::string& prefix) { return keys_like({prefix}, {}); }
+  // The keys of all records, not of logs, that begin with `prefix`, in any order. A record that is put or
+  // removed meanwhile may be among them or not. Reads all names in the store.
+  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
 
   // Appends the keys in order; returns the position of the last one (without keys: the end). Positions only
   // rise among all clients. As durable as a put. `log` is named like a record, but is none. Throws Usage,
@@ -191,10 +172,6 @@ class Store {
   // a log.
   void check_log(const std::string& log) const;
   void check_logged(const std::string& log, std::span<const std::string> keys) const;
-  // keys_like() calls it with the number of keys so far. Throws Data.
-  void check_count(std::size_t count, const KeyPattern& pattern, const ListLimits& limits) const;
-  // How many names keys_like() passes between two calls of on_progress.
-  static constexpr std::size_t kNamesPerProgress = 1000;
 
  private:
   [[noreturn]] void refuse_use(StoreUse use) const;

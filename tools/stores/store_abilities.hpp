@@ -11,7 +11,7 @@ namespace keysieve {
 struct StoreAbilities {
   bool write = false;
   bool compare_and_set = false;
-  bool list = false;     // keys_like()
+  bool list = false;     // keys_with_prefix()
   bool log = false;      // append() and what belongs to it: adds
   bool watch = false;    // watch() is not nullptr
   bool durable = false;  // what was written stays, unless the whole store is lost

@@ -28,8 +28,7 @@ bool has_records(const PointerRecord& pointer) {
 bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
   const bool is_trimmed = pointer.adds_trimmed_to >= end_of_log;
   const auto kept = kept_generations(pointer);
-  if (pointer.is_deleted && is_trimmed && kept.empty() && pointer.pending.empty()) return false;
-  pointer.is_deleted = true;
+  if (is_trimmed && kept.empty() && pointer.pending.empty()) return false;
   pointer.current.reset();
   pointer.previous.clear();
   for (const SnapshotRecord& record : kept) discard(pointer, chunks_of(record));
@@ -86,7 +85,7 @@ bool keep_bypass(Store& store, const std::string& set_name) {
 
 bool has_anything_of(Store& store, const std::string& set_name) {
   const auto pointer = read_stored_pointer(store, set_name);
-  return (pointer && (has_records(*pointer) || !pointer->is_deleted)) || has_adds(store, set_name) ||
+  return (pointer && has_records(*pointer)) || has_adds(store, set_name) ||
          !stored_chunks(store, set_name).empty();
 }
 

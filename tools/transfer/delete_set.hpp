@@ -20,8 +20,8 @@ bool has_anything_of(Store& store, const std::string& set_name);
 // Removes all generations, pushes under way, chunks that no record lists (in a store that can list; others
 // drop them by themselves), and the adds log up to its end. Also if the set's record is gone. Steps, of which
 // a kill after any leaves the set as it was, or rests that another call removes:
-//   1. One compare-and-set makes all generations and pushes garbage, and says that the set is deleted and the
-//      adds log trimmed. From then on the store has no such set.
+//   1. One compare-and-set makes all generations and pushes garbage, and says that the adds log is trimmed.
+//      From then on the store has no such set.
 //   2. The chunks are removed, then their entries in the record; then chunks that it never listed, and the
 //      entries of the log.
 // Two things stay. The record, without generations, still says how far the log was trimmed: an older snapshot

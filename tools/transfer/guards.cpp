@@ -113,7 +113,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
                                        ", above " + format_share(*guards.max_fpr) + "; " +
                                        setting(guards, "max-fpr") + " sets that limit");
   }
-  for (const std::string& key : guards.required_keys.all()) {
+  for (const std::string& key : guards.required_keys) {
     if (!snapshot.may_contain(snapshot.hasher()(key))) {
       throw Error(ErrorKind::RequiredKeys, set + "answers absent for the required key " + in_quotes(key) +
                                                "; " + setting(guards, "required-keys") +

@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/worker/base/error.hpp"
@@ -45,30 +41,14 @@ double default_max_fpr(double target_fpr) noexcept;
 // Where users set the guards, which decides how a message names them.
 enum class GuardSource { Options, Configuration };
 
-// Copies share the keys: thousands of sets of one pattern require the same.
-class SharedKeys {
- public:
-  SharedKeys() = default;
-  SharedKeys(std::vector<std::string> keys)  // NOLINT(google-explicit-constructor): they are what it holds
-      : keys_(std::make_shared<const std::vector<std::string>>(std::move(keys))) {}
-  SharedKeys(std::initializer_list<std::string> keys) : SharedKeys(std::vector(keys)) {}
-
-  [[nodiscard]] std::span<const std::string> all() const noexcept {
-    return keys_ ? std::span(*keys_) : std::span<const std::string>();
-  }
-
- private:
-  std::shared_ptr<const std::vector<std::string>> keys_;
-};
-
 struct Guards {
   std::uint64_t min_keys = 1;
   std::optional<double> max_shrink =
-      kDefaultMaxShrink;                    // against the generation before; nullopt: --allow-shrink
-  std::optional<double> max_fpr{};          // limit of the estimated FPR
-  double max_changed = kDefaultMaxChanged;  // of a map's values, against the generation before; 1: no limit
-  SharedKeys required_keys{};               // keys that must answer maybe
-  bool allow_any_as_of = false;             // push only: also older than what is current, or of the future
+      kDefaultMaxShrink;                     // against the generation before; nullopt: --allow-shrink
+  std::optional<double> max_fpr{};           // limit of the estimated FPR
+  double max_changed = kDefaultMaxChanged;   // of a map's values, against the generation before; 1: no limit
+  std::vector<std::string> required_keys{};  // keys that must answer maybe
+  bool allow_any_as_of = false;              // push only: also older than what is current, or of the future
   GuardSource source = GuardSource::Options;
 };
 

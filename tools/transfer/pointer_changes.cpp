@@ -81,7 +81,6 @@ void make_current(PointerRecord& pointer, SnapshotRecord record) {
                 [&](const SnapshotRecord& older) { return older.build_id == record.build_id; });
   pointer.previous.resize(std::min(pointer.previous.size(), kKeptGenerations - 1));
   pointer.current = std::move(record);
-  pointer.is_deleted = false;
   for (const SnapshotRecord& old : before) {
     if (!find_kept(pointer, old.push_id)) discard(pointer, chunks_of(old));
   }

@@ -126,12 +126,6 @@ class MemberReader {
     return value.get<std::string>();
   }
 
-  [[nodiscard]] bool flag(const std::string& member) const {
-    const Json& value = at(member);
-    if (!value.is_boolean()) refuse(member, "is neither true nor false");
-    return value.get<bool>();
-  }
-
   [[nodiscard]] std::uint64_t hex(const std::string& member) const {
     const auto value = parse_hex(text(member));
     if (!value) refuse(member, "is not 16 hexadecimal digits");
@@ -277,16 +271,15 @@ std::optional<Baseline> baseline_before(const PointerRecord& record) {
 }
 
 std::string encode(const PointerRecord& record) {
-  Json document{{"format", kRecordFormat},
-                {"current", record.current ? to_json(*record.current) : Json()},
-                {"previous", to_json(record.previous)},
-                {"pending", to_json(record.pending)},
-                {"garbage", to_json(record.garbage)},
-                {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
-                {"adds_log", to_json(record.adds_log)},
-                {"change_id", to_hex(random_value<std::uint64_t>())},
-                {"record_checksum", std::string(kChecksumDigits, '0')}};
-  if (record.is_deleted) document["deleted"] = true;
+  const Json document{{"format", kRecordFormat},
+                      {"current", record.current ? to_json(*record.current) : Json()},
+                      {"previous", to_json(record.previous)},
+                      {"pending", to_json(record.pending)},
+                      {"garbage", to_json(record.garbage)},
+                      {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
+                      {"adds_log", to_json(record.adds_log)},
+                      {"change_id", to_hex(random_value<std::uint64_t>())},
+                      {"record_checksum", std::string(kChecksumDigits, '0')}};
   const std::string text = document.dump();
   return sealed(text, text.find(kChecksumMember));
 }
@@ -316,8 +309,6 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   }
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
-  if (reader.has("deleted")) record.is_deleted = reader.flag("deleted");
-  if (record.is_deleted && record.current) reader.refuse("deleted", "is true, though something is current");
   return record;
 }
 

@@ -75,8 +75,6 @@ struct PointerRecord {
   std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
   LogPosition adds_trimmed_to{};            // entries of the adds log up to here may be gone
   LogWitness adds_log{};                    // what the last push knew of it
-  // By `keysieve delete`. A store that has lost the set, and is about to get it again, does not say so.
-  bool is_deleted = false;
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };

@@ -70,11 +70,6 @@ std::string pointer_key(const Store& store, const std::string& set_name) {
   return (store.prefix() + ":" + checked_set_name(set_name)).append(kPointerSuffix);
 }
 
-KeyPattern pointer_keys(const Store& store, const KeyPattern& set_names) {
-  return {.prefix = store.prefix() + ":" + set_names.prefix,
-          .suffix = set_names.suffix + std::string(kPointerSuffix)};
-}
-
 std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key) {
   const std::string prefix = store.prefix() + ":";
   if (!key.starts_with(prefix)) return std::nullopt;

@@ -23,8 +23,6 @@ std::vector<std::string> chunk_key_batch(const Store& store, const std::string& 
                                          std::uint32_t first);
 
 std::string pointer_key(const Store& store, const std::string& set_name);
-// Matches the pointer keys of the sets whose names match.
-KeyPattern pointer_keys(const Store& store, const KeyPattern& set_names);
 // Returns the set of a pointer key; nothing for a key of another kind.
 std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key);
 

@@ -1,6 +1,7 @@
 #include "tools/transfer/stored_sets.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -11,6 +12,16 @@ namespace {
 
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
+
+std::vector<std::string> names_of_pointers(Store& store) {
+  std::vector<std::string> names;
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    if (auto name = set_of_pointer_key(store, key)) names.push_back(std::move(*name));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
 
 // One record is at fault; the others can be read.
 bool is_about_a_record(const Error& error) noexcept {
@@ -46,27 +57,11 @@ void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std
 
 }  // namespace
 
-std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& wanted,
-                                              const ListLimits& limits) {
-  std::vector<std::string> names;
-  for (const std::string& key : store.keys_like(pointer_keys(store, wanted), limits)) {
-    // A store may answer anything.
-    auto name = set_of_pointer_key(store, key);
-    if (name && wanted.matches(*name)) names.push_back(std::move(*name));
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 std::vector<StoredSet> stored_sets(Store& store) {
-  return stored_sets(store, names_of_stored_sets(store));
-}
-
-std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> names) {
+  const std::vector<std::string> names = names_of_pointers(store);
   std::vector<StoredSet> sets;
   for (std::size_t first = 0; first < names.size(); first += kPointersPerCall) {
-    const auto batch = names.subspan(first, std::min(kPointersPerCall, names.size() - first));
+    const auto batch = std::span(names).subspan(first, std::min(kPointersPerCall, names.size() - first));
     std::vector<std::string> keys;
     for (const std::string& name : batch) keys.push_back(pointer_key(store, name));
     const auto texts = read_together(store, keys);

@@ -1,9 +1,8 @@
-// The sets of a store by their pointer records, and its seen sets by their logs. Used by the loader and by
-// the verbs, also to suggest a name for a mistyped one.
+// The sets of a store by their pointer records, and its seen sets by their logs. Used by the loader, for
+// seen sets, and by the verbs, also to suggest a name for a mistyped one.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,15 +18,8 @@ struct StoredSet {
   std::optional<Error> failure{};  // why the record cannot be used
 };
 
-// The names that match of the sets that have a pointer record, current generation or not. Sorted. Reads the
-// names of all records in the store. Throws as Store::keys_like() does.
-std::vector<std::string> names_of_stored_sets(Store& store, const KeyPattern& names = {},
-                                              const ListLimits& limits = {});
-
-// Returns those of the sets that have a current generation, or a record that cannot be used. Throws when the
-// store does not answer.
-std::vector<StoredSet> stored_sets(Store& store, std::span<const std::string> names);
-// The same of all sets, by name.
+// Returns the sets that have a current generation, or a record that cannot be used, by name. Reads the names
+// of all records in the store. Throws as Store::keys_with_prefix() does, and when the store does not answer.
 std::vector<StoredSet> stored_sets(Store& store);
 
 // The name of the log of a seen set, whose entries are those of tools/loader/seen/seen_log.hpp:

@@ -42,26 +42,6 @@ TEST_F(DoctorOfConfiguration, ComparesTheSetsOfTheConfigurationWithThoseThatAreP
   EXPECT_EQ(answer.fact("error", "store main", "not_pushed"), store() + ": holds no snapshot of shop");
 }
 
-TEST_F(DoctorOfConfiguration, ComparesTheSetsOfAPatternWithThoseThatArePublished) {
-  load(store());
-  configure(store(), "ta*");
-  const Answer answer = ask_with_config();
-  EXPECT_EQ(answer.codes(), Words{});
-  push(build("taps", numbered_lines(100), {"--like", store()}, "taps"), store());
-  EXPECT_EQ(ask_with_config().fact("error", "store main", "not_published"),
-            store() + ": 2 sets ta*, 1 not published here");
-  load_once();
-  EXPECT_EQ(ask_with_config().codes(), Words{});
-}
-
-TEST_F(DoctorOfConfiguration, ShowsTheRecordsOfAPatternThatCannotBeRead) {
-  const std::string folder = "dir:" + path("folder");
-  load(folder);
-  configure(folder, "ta*");
-  write("folder/keysieve:tags:current", "{");
-  EXPECT_THAT(ask_with_config().fact("error", "store main", "damaged"), HasSubstr("keysieve:tags:current"));
-}
-
 TEST_F(DoctorOfConfiguration, ComparesTheGenerationsOfTheStore) {
   load(store());
   push_keys(store(), {"--like", store()});

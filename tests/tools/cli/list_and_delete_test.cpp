@@ -2,6 +2,7 @@
 // proved in tests/tools/transfer.
 #include <filesystem>
 
+#include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/store_bypass.hpp"
@@ -46,6 +47,22 @@ TEST_F(ListAndDelete, NamesADamagedRecordAndListsTheOthers) {
   const ProgramResult result = keysieve({"list", store()});
   EXPECT_EQ(result.exit_status, 65);
   EXPECT_THAT(result.output, AllOf(ContainsRegex("shop +1 "), HasSubstr("\ntags: " + store())));
+}
+
+TEST_F(ListAndDelete, ListsTheOthersNextToARecordThatIsTooLargeOrNotForThisUser) {
+  const RedisServer redis;
+  const std::string url = redis.unix_url();
+  for (const char* name : {"tags", "shop"}) push(path(std::string(name) + ".ks"), url);
+  redis.command("EVAL \"redis.call('SET', 'keysieve:large:current', string.rep('x', 100000))\" 0");
+  const ProgramResult large = keysieve({"list", url});
+  EXPECT_EQ(large.exit_status, 65) << large.errors;
+  EXPECT_THAT(large.output,
+              AllOf(ContainsRegex("shop +1 "), ContainsRegex("tags +1 "), HasSubstr("\nlarge: " + url)));
+  redis.command("DEL keysieve:large:current");
+  redis.command("ACL SETUSER default resetkeys ~keysieve:[^t]*");
+  const ProgramResult forbidden = keysieve({"list", url});
+  EXPECT_EQ(forbidden.exit_status, 77) << forbidden.errors;
+  EXPECT_THAT(forbidden.output, AllOf(ContainsRegex("shop +1 "), HasSubstr("\ntags: " + url)));
 }
 
 TEST_F(ListAndDelete, DeletesOnlyWithYesOrATerminal) {

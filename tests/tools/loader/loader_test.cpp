@@ -1,8 +1,10 @@
 #include "tools/loader/loader.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "tests/support/redis_server.hpp"
@@ -31,6 +33,34 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   EXPECT_EQ(loader.exit_status(), 0);
   EXPECT_TRUE(site.knows("tags", kKeys));
   EXPECT_TRUE(site.knows("shop", kKeys));
+}
+
+// A folder, a link, or a FIFO, for which a reader would wait.
+TEST(Loader, RefreshesTheOtherSetsWhenARecordOrALogIsNoFile) {
+  Site site;
+  std::string sets;
+  for (const std::string name : {"folder", "link", "fifo", "log", "tags"}) {
+    site.push(name, kKeys);
+    sets += "[[set]]\nname = \"" + name + "\"\nstore = \"main\"\n";
+  }
+  site.configure(sets);
+  StatusBoard board;
+  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  loader.round();
+  EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
+  const auto record_of = [&](const std::string& name) {
+    return site.root() / ("store/keysieve:" + name + ":current");
+  };
+  for (const char* name : {"folder", "link", "fifo"}) std::filesystem::remove(record_of(name));
+  std::filesystem::create_directory(record_of("folder"));
+  std::filesystem::create_symlink(record_of("tags"), record_of("link"));
+  ASSERT_EQ(::mkfifo(record_of("fifo").c_str(), 0600), 0);
+  std::filesystem::create_directory(site.root() / "store/.log-keysieve:log:adds");
+  site.add("tags", kAdded);
+  loader.try_again_now();
+  loader.round();
+  EXPECT_TRUE(site.knows("tags", kAdded)) << loader.summary();
+  EXPECT_EQ(loader.exit_status(), 65) << loader.summary();
 }
 
 // Its connection may be dead without notice. No other set asks this store.

@@ -352,40 +352,6 @@ TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {
   EXPECT_EQ(store->keys_with_prefix("").size(), 7U);
 }
 
-TEST_P(LogConformance, ListsTheRecordsThatMatchUpToALimit) {
-  const auto store = open();
-  for (const char* key :
-       {"shop-1:current", "shop-2:current", "shop-2:bypass", "tags:current", "shop-:current"})
-    put(*store, key, "1");
-  EXPECT_THAT(store->keys_like({.prefix = "shop-", .suffix = ":current"}, {.most = 3}),
-              UnorderedElementsAre("shop-1:current", "shop-2:current", "shop-:current"));
-  EXPECT_THAT(store->keys_like({.prefix = "", .suffix = ":bypass"}, {}),
-              UnorderedElementsAre("shop-2:bypass"));
-  EXPECT_THAT(store->keys_like({.prefix = "shop-1:cur", .suffix = "current"}, {}), IsEmpty());
-  EXPECT_THAT(store->keys_like({.prefix = "shop-", .suffix = "*"}, {}), IsEmpty());
-  EXPECT_THAT(message_of<ErrorKind::Data>(
-                  [&] { store->keys_like({.prefix = "shop-", .suffix = ":current"}, {.most = 2}); }),
-              ::testing::HasSubstr("holds more than 2 records shop-*:current"));
-}
-
-// Also one that passes nothing but records of others.
-TEST_P(LogConformance, EndsAListWhenItIsTold) {
-  const auto store = open();
-  std::vector<Record> records;
-  for (int i = 0; i < 2500; ++i) records.push_back({"shop-" + std::to_string(i) + ":bypass", "1"});
-  store->put_many(records);
-  struct Ended {};
-  int calls = 0;
-  const ListLimits limits{.on_progress = [&] {
-    if (++calls == 2) throw Ended{};
-  }};
-  EXPECT_THROW(store->keys_like({.prefix = "shop-", .suffix = ":current"}, limits), Ended);
-  put(*store, "shop-1:current", "1");
-  EXPECT_THAT(store->keys_like({.prefix = "shop-", .suffix = ":current"}, {}),
-              UnorderedElementsAre("shop-1:current"))
-      << "goes on to work";
-}
-
 TEST_P(LogConformance, TreatsNoByteOfAPrefixAsAPattern) {
   const auto store = open();
   for (const char* key : {"a.b", "axb", "a-b"}) put(*store, key, "1");

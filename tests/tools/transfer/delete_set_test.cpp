@@ -62,30 +62,6 @@ TEST_P(DeleteSet, RemovesGenerationsAndAdds) {
   expect_gone();
 }
 
-// So that loaders can tell a set that was deleted from one that the store has lost.
-TEST_P(DeleteSet, SaysSoInTheRecordUntilTheSetIsPushedAgain) {
-  delete_set(*store_, "tags");
-  EXPECT_TRUE(read_stored_pointer(*store_, "tags")->is_deleted);
-  const SnapshotBytes fresh = fresh_snapshot();
-  push(*store_, view_of(fresh), {});
-  EXPECT_FALSE(read_stored_pointer(*store_, "tags")->is_deleted);
-  delete_set(*store_, "lost");
-  EXPECT_TRUE(read_stored_pointer(*store_, "lost")->is_deleted);
-}
-
-// Loaders that have found the set follow it until the record says that it was deleted.
-TEST_P(DeleteSet, EndsASetWhoseRecordHoldsNothing) {
-  delete_set(*store_, "tags");
-  change_pointer(*store_, "tags", [](PointerRecord& changed) {
-    changed.is_deleted = false;
-    return true;
-  });
-  EXPECT_TRUE(has_anything_of(*store_, "tags"));
-  delete_set(*store_, "tags");
-  EXPECT_TRUE(read_stored_pointer(*store_, "tags")->is_deleted);
-  expect_gone();
-}
-
 // As of a push whose record was lost. A store that cannot list drops them by itself.
 TEST_P(DeleteSet, RemovesChunksThatNoRecordLists) {
   if (!store_->abilities().list) return;

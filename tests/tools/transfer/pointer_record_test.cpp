@@ -74,18 +74,6 @@ TEST(PointerRecord, ComesBackWithoutAGenerationBeforeTheFirstPushIsDone) {
   EXPECT_EQ(decode_pointer_record(encode(PointerRecord{}), "source"), PointerRecord{});
 }
 
-TEST(PointerRecord, SaysThatTheSetWasDeleted) {
-  const PointerRecord record{.is_deleted = true};
-  EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
-  Json document = valid_document();
-  document["deleted"] = false;
-  EXPECT_EQ(refusal_of(document), "");
-  document["deleted"] = 1;
-  EXPECT_EQ(refusal_of(document), "source: \"deleted\" is neither true nor false");
-  document["deleted"] = true;
-  EXPECT_EQ(refusal_of(document), "source: \"deleted\" is true, though something is current");
-}
-
 TEST(PointerRecord, IsReadableJson) {
   const Json current = valid_document()["current"];
   EXPECT_EQ(current["generation"], 9);

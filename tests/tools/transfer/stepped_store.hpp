@@ -30,8 +30,8 @@ class SteppedStore : public StoreDecorator {
   void remove_many(std::span<const std::string> keys) override {
     for (const std::string& key : keys) step([&] { inner_.remove_many({&key, 1}); });
   }
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
-    return step([&] { return inner_.keys_like(pattern, limits); });
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    return step([&] { return inner_.keys_with_prefix(prefix); });
   }
   void trim(const std::string& log, const LogPosition& up_to) override {
     step([&] { inner_.trim(log, up_to); });

@@ -57,6 +57,15 @@ std::vector<std::string> required_keys(const std::string& path) {
   return keys;
 }
 
+std::string name_of_one_set(const std::string& text) {
+  if (text.find('*') == std::string::npos) return checked_set_name(text);
+  throw Error(
+      ErrorKind::Usage,
+      fmt::format("set name \"{}\" is not valid: a [[set]] is one set; for many tenants, build one set "
+                  "of keys such as tenant/key (docs/operate.md, \"Many tenants\")",
+                  text));
+}
+
 // The URL without its password. A URL that is not understood is not shown, because it may hold one.
 std::string shown_url(const std::string& url) {
   if (!is_store_url(url))
@@ -151,7 +160,6 @@ void ConfigReader::read_status(ConfigTable& top, const std::string& path) {
   ConfigTable table(*entry, path, "[status]");
   table.require("listen");
   StatusConfig status{*table.parsed("listen", checked_listen_address), table.parsed("group", group_named)};
-  status.metrics_sets = table.parsed("metrics_sets", checked_max_sets).value_or(status.metrics_sets);
   table.reject_unknown_keys();
   config_.status = std::move(status);
 }
@@ -176,8 +184,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   ConfigTable table(entry, path, "[[set]]");
   SetConfig set;
   table.require("name");
-  set.name = *table.parsed("name", checked_set_name_or_pattern);
-  const bool is_pattern = is_set_pattern(set.name);
+  set.name = *table.parsed("name", name_of_one_set);
   claims_.claim(table, "name", "set \"" + set.name + "\"");
   table.require("store");
   set.store = *table.text("store");
@@ -189,15 +196,9 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   if (const auto share = table.parsed("max_changed", parse_share)) set.guards.max_changed = *share;
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
   if (auto keys = table.parsed("required_keys", required_keys)) set.guards.required_keys = std::move(*keys);
-  const auto max_sets = table.parsed("max_sets", checked_max_sets);
-  if (max_sets && !is_pattern) table.fail("max_sets", "is only for a name with a *");
   table.reject_unknown_keys();
-  references_.push_back({set.store, is_pattern ? StoreUse::List : StoreUse::Read, table});
-  if (is_pattern) {
-    config_.patterns.push_back({std::move(set), max_sets.value_or(SetPattern::kDefaultMaxSets)});
-  } else {
-    config_.sets.push_back(std::move(set));
-  }
+  references_.push_back({set.store, StoreUse::Read, table});
+  config_.sets.push_back(std::move(set));
 }
 
 void ConfigReader::read_seen_set(const toml::table& entry, const std::string& path) {
@@ -223,7 +224,7 @@ LoaderConfig ConfigReader::finish(const std::string& path) {
   for (StoreConfig& store : config_.stores) {
     store.poll_interval = poll_interval_.value_or(default_poll_interval(store.url));
   }
-  if (config_.sets.empty() && config_.patterns.empty() && config_.seen.empty())
+  if (config_.sets.empty() && config_.seen.empty())
     throw Error(ErrorKind::Config,
                 path + ": there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next to it");
   return std::move(config_);
@@ -251,17 +252,6 @@ LoaderConfig load_config(const std::string& path) {
   reader.read_file(path);
   for (const std::string& file : included_files(path)) reader.read_file(file);
   return reader.finish(path);
-}
-
-const SetPattern* LoaderConfig::pattern_of(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(patterns, [&](const SetPattern& each) { return each.matches(name); });
-  return found == patterns.end() ? nullptr : &*found;
-}
-
-std::string LoaderConfig::counts() const {
-  const std::string counted = format_count_of(sets.size() + seen.size(), "set");
-  return patterns.empty() ? counted : counted + ", " + format_count_of(patterns.size(), "pattern");
 }
 
 std::string checked_log_level(const std::string& name) {

@@ -30,9 +30,8 @@ struct StoreConfig {
 
 // Where HTTP is answered.
 struct StatusConfig {
-  std::string listen{};            // see checked_listen_address()
-  std::optional<gid_t> group;      // that may connect to a unix socket; nothing: keysieved's own
-  std::size_t metrics_sets = 100;  // that have metrics of their own, and all that the configuration names
+  std::string listen;          // see checked_listen_address()
+  std::optional<gid_t> group;  // that may connect to a unix socket; nothing: keysieved's own
 
   friend bool operator==(const StatusConfig&, const StatusConfig&) = default;
 };
@@ -47,20 +46,12 @@ struct LoaderConfig {
   std::optional<StatusConfig> status;
   std::vector<StoreConfig> stores;
   std::vector<SetConfig> sets;
-  std::vector<SetPattern> patterns;
   std::vector<SeenConfig> seen;
   bool is_once = false;  // not from a file: --once promises no next look
 
   [[nodiscard]] bool names_set(std::string_view name) const {
     return std::ranges::find(sets, name, &SetConfig::name) != sets.end();
   }
-  // The first that matches; nullptr: none does.
-  [[nodiscard]] const SetPattern* pattern_of(std::string_view name) const;
-  [[nodiscard]] bool covers_set(std::string_view name) const {
-    return names_set(name) || pattern_of(name) != nullptr;
-  }
-  // "2 sets, 1 pattern"
-  [[nodiscard]] std::string counts() const;
 };
 
 // Throws Config "<file>:<line>: <key>: <reason>".

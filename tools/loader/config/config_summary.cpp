@@ -28,15 +28,13 @@ Json limit_json(std::uint64_t bytes) {
 
 std::string status_text(const std::optional<StatusConfig>& status) {
   if (!status) return "status off\n";
-  return fmt::format("status {}{}, metrics of each set up to {} sets\n", status->listen,
-                     status->group ? ", group " + group_name(*status->group) : "",
-                     format_count(status->metrics_sets));
+  return fmt::format("status {}{}\n", status->listen,
+                     status->group ? ", group " + group_name(*status->group) : "");
 }
 
 Json status_json(const std::optional<StatusConfig>& status) {
   if (!status) return nullptr;
-  return {
-      {"listen", status->listen}, {"gid", or_null(status->group)}, {"metrics_sets", status->metrics_sets}};
+  return {{"listen", status->listen}, {"gid", or_null(status->group)}};
 }
 
 std::string signed_by_text(const PublicKeys& keys) {
@@ -51,15 +49,15 @@ Json public_keys_json(const PublicKeys& keys) {
   return json;
 }
 
-std::string set_text(const std::string& what, const SetConfig& set) {
+std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
   return fmt::format(
-      "{}: store {}{}; max_fpr {}, max_size {}, max_shrink {}, max_changed {}, min_keys {}, "
+      "set {}: store {}{}; max_fpr {}, max_size {}, max_shrink {}, max_changed {}, min_keys {}, "
       "required_keys {}\n",
-      what, set.store, signed_by_text(set.public_keys),
+      set.name, set.store, signed_by_text(set.public_keys),
       guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
       guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_share(guards.max_changed),
-      format_count(guards.min_keys), format_count(guards.required_keys.all().size()));
+      format_count(guards.min_keys), format_count(guards.required_keys.size()));
 }
 
 // With room for one more window, in which the next one begins.
@@ -101,7 +99,7 @@ Json set_json(const SetConfig& set) {
           {"max_shrink", or_null(set.guards.max_shrink)},
           {"max_changed", set.guards.max_changed},
           {"min_keys", set.guards.min_keys},
-          {"required_keys", set.guards.required_keys.all().size()}};
+          {"required_keys", set.guards.required_keys.size()}};
 }
 
 }  // namespace
@@ -115,10 +113,7 @@ std::string summary_text(const LoaderConfig& config) {
   for (const StoreConfig& store : config.stores)
     text += fmt::format("store {}: {}, asked every {}\n", store.name, store.shown,
                         interval_text(store.poll_interval));
-  for (const SetConfig& set : config.sets) text += set_text("set " + set.name, set);
-  for (const SetPattern& pattern : config.patterns)
-    text += set_text(fmt::format("sets {}, at most {}", pattern.each.name, format_count(pattern.max_sets)),
-                     pattern.each);
+  for (const SetConfig& set : config.sets) text += set_text(set);
   for (const SeenConfig& seen : config.seen) text += seen_text(seen);
   return text;
 }
@@ -133,17 +128,12 @@ std::string summary_json(const LoaderConfig& config) {
                {"status", status_json(config.status)},
                {"stores", Json::array()},
                {"sets", Json::array()},
-               {"patterns", Json::array()},
                {"seen_sets", Json::array()}};
   for (const StoreConfig& store : config.stores) {
     json["stores"].push_back(
         {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
-  for (const SetPattern& pattern : config.patterns) {
-    json["patterns"].push_back(set_json(pattern.each));
-    json["patterns"].back()["max_sets"] = pattern.max_sets;
-  }
   for (const SeenConfig& seen : config.seen) json["seen_sets"].push_back(seen_json(seen));
   // The path in a store's URL may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

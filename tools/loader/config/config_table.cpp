@@ -26,11 +26,11 @@ const std::vector<Home>& homes() {
   static const std::vector<Home> all{
       {"the whole file: put it above the first [table]",
        {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
-      {"[status]", {"listen", "group", "metrics_sets"}},
+      {"[status]", {"listen", "group"}},
       {"a [store.NAME]", {"url"}},
       {"a [[set]]",
-       {"name", "store", "max_sets", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed",
-        "min_keys", "required_keys"}},
+       {"name", "store", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed", "min_keys",
+        "required_keys"}},
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};

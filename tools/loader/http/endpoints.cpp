@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "tools/loader/http/health.hpp"
@@ -20,18 +19,10 @@ HttpAnswer page_answer(const PageFile& file) {
           .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
 }
 
-// The first one, if the text is no number.
-std::size_t page_number(std::string_view text) {
-  std::size_t page = 1;
-  std::from_chars(text.data(), text.data() + text.size(), page);
-  return page;
-}
-
 }  // namespace
 
-HttpAnswer Endpoints::operator()(std::string_view path, std::string_view page_argument) {
+HttpAnswer Endpoints::operator()(std::string_view path) {
   using Shards = LoaderViewer::Shards;
-  const std::size_t page = page_number(page_argument);
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
   if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);
@@ -41,10 +32,10 @@ HttpAnswer Endpoints::operator()(std::string_view path, std::string_view page_ar
             .body = metrics_text(viewer_.look(Shards::Skip))};
   }
   if (path == "/status.json") {
-    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip, page))};
+    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip))};
   }
   if (path == "/page.json") {
-    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read, page))};
+    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read))};
   }
   const auto file = std::ranges::find(page_files(), path, &PageFile::path);
   if (file != page_files().end()) return page_answer(*file);

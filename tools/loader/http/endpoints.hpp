@@ -18,7 +18,7 @@ class Endpoints {
   Endpoints(const StatusBoard& board, const HealthLimits& limits)
       : board_(board), limits_(limits), viewer_(board, limits) {}
 
-  HttpAnswer operator()(std::string_view path, std::string_view page_argument);
+  HttpAnswer operator()(std::string_view path);
 
  private:
   const StatusBoard& board_;

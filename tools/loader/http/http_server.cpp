@@ -44,9 +44,7 @@ struct HttpServer::Callbacks {
                             const char* /*version*/, const char* /*upload*/, std::size_t* /*upload_size*/,
                             void** /*request_state*/) noexcept {
     try {
-      const char* page = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "page");
-      return send(connection,
-                  static_cast<HttpServer*>(server)->answer(method, url, page == nullptr ? "" : page));
+      return send(connection, static_cast<HttpServer*>(server)->answer(method, url));
     } catch (const std::exception&) {
       return MHD_NO;  // closes the connection
     }
@@ -133,9 +131,9 @@ void HttpServer::end_old_connections() {
   }
 }
 
-HttpAnswer HttpServer::answer(std::string_view method, std::string_view path, std::string_view page) const {
+HttpAnswer HttpServer::answer(std::string_view method, std::string_view path) const {
   try {
-    if (method == "GET" || method == "HEAD") return answer_(path, page);
+    if (method == "GET" || method == "HEAD") return answer_(path);
     return {.status = 405, .body = "GET and HEAD are answered here\n", .headers = {{"Allow", "GET, HEAD"}}};
   } catch (const std::exception& error) {
     return {.status = 500, .body = std::string(error.what()) + "\n"};

@@ -26,9 +26,8 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Answers a path and the argument "page", such as "/status.json" and "2"; without the argument, "". Called in
-// the server's thread; an exception becomes status 500.
-using AnswerPath = std::function<HttpAnswer(std::string_view path, std::string_view page)>;
+// Answers a path, such as "/status.json". Called in the server's thread; an exception becomes status 500.
+using AnswerPath = std::function<HttpAnswer(std::string_view path)>;
 
 class HttpServer {
  public:
@@ -59,8 +58,7 @@ class HttpServer {
   void run();
   void wait() const;
   void end_old_connections();
-  [[nodiscard]] HttpAnswer answer(std::string_view method, std::string_view path,
-                                  std::string_view page) const;
+  [[nodiscard]] HttpAnswer answer(std::string_view method, std::string_view path) const;
 
   AnswerPath answer_;
   std::chrono::milliseconds longest_connection_;

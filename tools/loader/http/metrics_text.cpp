@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <span>
-#include <vector>
 
 #include "tools/loader/http/metric_writer.hpp"
 #include "tools/program/program.hpp"
@@ -174,38 +172,19 @@ constexpr Metric<LoadedSeenSet> kSeenMetrics[]{
 constexpr std::array kSeenAvailabilities{Availability::Ready, Availability::Missing, Availability::Bypassed,
                                          Availability::Incompatible};
 
-using Sets = std::vector<std::reference_wrapper<const LoadedSet>>;
-
-// Those that have samples of their own: all that the configuration names and, as far as there is room, the
-// most urgent that patterns have found.
-Sets sets_to_tell(const LoaderView& view) {
-  Sets named;
-  Sets found;
-  for (const LoadedSet& set : view.sets) (set.loader->is_found ? found : named).emplace_back(set);
-  const std::size_t room = view.loader.metrics_sets - std::min(view.loader.metrics_sets, named.size());
-  if (found.size() > room) {
-    std::ranges::stable_sort(found, std::ranges::greater{},
-                             [&](const LoadedSet& set) { return urgency_of(set, view); });
-    found.erase(found.begin() + static_cast<std::ptrdiff_t>(room), found.end());
-  }
-  named.insert(named.end(), found.begin(), found.end());
-  return named;
-}
-
 class Metrics {
  public:
-  explicit Metrics(const LoaderView& view) : view_(view), sets_(sets_to_tell(view)) {}
+  explicit Metrics(const LoaderView& view) : view_(view) {}
 
   std::string text() {
     of_loader();
     of_stores();
-    of_patterns();
     of_directory();
-    of_sets();
     each_state<LoadedSet>("keysieve_set_availability",
-                          "What lookups find: 1 for the state that the set is in.", sets_, kAvailabilities);
+                          "What lookups find: 1 for the state that the set is in.", view_.sets,
+                          kAvailabilities);
     troubles();
-    each<LoadedSet>(kSetMetrics, sets_);
+    each<LoadedSet>(kSetMetrics, view_.sets);
     refused_generations();
     each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
                   &SetReport::pulls);
@@ -254,7 +233,7 @@ class Metrics {
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
-    for (const LoadedSet& set : sets_) writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
+    for (const LoadedSet& set : view_.sets) writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
   }
 
   void of_loader() {
@@ -275,18 +254,6 @@ class Metrics {
     }
   }
 
-  void of_patterns() {
-    writer_.family(Type::Gauge, "keysieve_pattern_sets",
-                   "Sets that the pattern has found and the loader follows.");
-    for (const PatternReport& pattern : view_.loader.patterns)
-      writer_.sample({{"pattern", pattern.pattern}}, static_cast<double>(pattern.sets));
-    writer_.family(
-        Type::Gauge, "keysieve_pattern_trouble",
-        "1 when the pattern could not look, or there are names in the store that it must not take.");
-    for (const PatternReport& pattern : view_.loader.patterns)
-      writer_.sample({{"pattern", pattern.pattern}}, pattern.is_good() ? 0 : 1);
-  }
-
   void of_directory() {
     if (!view_.directory) return;
     const MemoryUse& use = view_.directory->memory;
@@ -297,19 +264,10 @@ class Metrics {
         number(use.pinned_bytes));
   }
 
-  void of_sets() {
-    writer_.family(Type::Gauge, "keysieve_sets",
-                   "Sets in each state: all of them, also those without metrics of their own.");
-    for (const Availability state : kAvailabilities) {
-      const auto count = std::ranges::count(view_.sets, state, &LoadedSet::availability);
-      writer_.sample({{"state", to_string(state)}}, static_cast<double>(count));
-    }
-  }
-
   void troubles() {
     writer_.family(Type::Gauge, "keysieve_set_trouble",
                    "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-    each_of<LoadedSet>(sets_, "trouble", kSetTroubles, [](const LoadedSet& set, Trouble trouble) {
+    each_of<LoadedSet>(view_.sets, "trouble", kSetTroubles, [](const LoadedSet& set, Trouble trouble) {
       return set.loader->troubles().has(trouble) ? 1.0 : 0.0;
     });
   }
@@ -318,14 +276,13 @@ class Metrics {
     writer_.family(
         Type::Counter, "keysieve_set_refused_generations_total",
         "Generations that were refused because of damage or a guard; each counts once per reason.");
-    each_of<LoadedSet>(sets_, "reason", kRefusals, [](const LoadedSet& set, ErrorKind reason) {
+    each_of<LoadedSet>(view_.sets, "reason", kRefusals, [](const LoadedSet& set, ErrorKind reason) {
       const auto at = std::ranges::find(kRefusals, reason) - kRefusals.begin();
       return static_cast<double>(set.loader->refused[static_cast<std::size_t>(at)]);
     });
   }
 
   const LoaderView& view_;
-  const Sets sets_;
   MetricWriter writer_;
 };
 

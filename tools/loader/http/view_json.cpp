@@ -54,14 +54,6 @@ Json to_json(const StoreReport& store) {
           {"failure", text_or_null(store.failure)}};
 }
 
-Json to_json(const PatternReport& report) {
-  return {{"pattern", report.pattern},
-          {"store", report.store},
-          {"sets", report.sets},
-          {"max_sets", report.max_sets},
-          {"trouble_reason", text_or_null(report.reason)}};
-}
-
 Json to_json(const SeenReport& report) {
   return {{"store", text_or_null(report.store)},
           {"trouble_reason", text_or_null(report.reason)},
@@ -90,15 +82,10 @@ Json to_json(const LoaderView& view) {
                {"heartbeat_age_seconds", view.heartbeat.age.count()},
                {"started_at", view.loader.started_at},
                {"stores", Json::array()},
-               {"patterns", Json::array()},
-               {"set_count", view.sets.size()},
-               {"page", view.page},
-               {"pages", view.pages()},
                {"sets", Json::array()},
                {"seen_sets", Json::array()}});
   for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
-  for (const PatternReport& pattern : view.loader.patterns) json["patterns"].push_back(to_json(pattern));
-  for (const LoadedSet& set : view.page_sets()) {
+  for (const LoadedSet& set : view.sets) {
     json["sets"].push_back(to_json(set));
     json["sets"].back()["loader"] = to_json(*set.loader, view.steady_now);
   }
@@ -128,18 +115,9 @@ std::string page_json_text(const LoaderView& view) {
   Json json = to_json(view);
   json["host"] = host_name();
   json["now"] = view.now;
-  for (const std::string_view name : kVerdictNames) json["verdicts"][std::string(name)] = 0;
-  const auto name_of = [](const LoadedSet& set) {
-    return std::string(kVerdictNames[static_cast<std::size_t>(verdict_of(set))]);
-  };
-  for (const LoadedSet& set : view.sets) {
-    auto& count = json["verdicts"][name_of(set)];
-    count = count.get<std::size_t>() + 1;
-  }
-  for (std::size_t i = 0; i < view.page_sets().size(); ++i) {
-    const LoadedSet& set = view.page_sets()[i];
+  for (std::size_t i = 0; i < view.sets.size(); ++i) {
+    const LoadedSet& set = view.sets[i];
     Json& shown = json["sets"][i];
-    shown["verdict"] = name_of(set);
     shown["max_fpr"] = or_null(set.loader->max_fpr);
     shown["shards"] = set.shards ? to_json(*set.shards) : Json();
   }

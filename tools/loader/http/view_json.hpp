@@ -7,7 +7,6 @@
 
 namespace keysieve {
 
-// Both have the sets of the view's page, and how many there are in all.
 // /status.json: what `keysieve status --json` prints, plus what only the loader knows.
 std::string status_json_text(const LoaderView& view);
 // /page.json: the same, plus what only the status page shows. May change with the page.

@@ -25,7 +25,7 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
 
 const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.forget();
-  is_begun_ = is_deleted_ = false;
+  is_begun_ = false;
   std::optional<Publisher> publisher;
   RefreshOutcome outcome;
   try {
@@ -74,7 +74,6 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     if (!live_.publication()) adds_.skip(store);
     records = read_store_records(store, config_.name, store_.name());
     store_.answered();
-    is_deleted_ = records->pointer && records->pointer->is_deleted;
     at_ = {Step::OpenSet};
     if (records->bypasses) log_.say_bypass(apply(*records->bypasses, directory_, config_.name));
     follower_.follow(*publisher, store, *records, now);

@@ -44,12 +44,6 @@ class SetRefresher {
   [[nodiscard]] std::optional<WatchedLog> watched_log() const {
     return is_begun_ ? adds_.watched_log() : std::nullopt;
   }
-  // By a pattern.
-  [[nodiscard]] bool is_found() const noexcept { return config_.is_found; }
-  // The last refresh has found that `keysieve delete` has removed it from the store.
-  [[nodiscard]] bool is_deleted() const noexcept {
-    return is_deleted_ && outcome_.trouble == Trouble::NeverPushed;
-  }
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
   // The set is not configured any more: says so in shared memory, where what is published stays live.
@@ -79,7 +73,6 @@ class SetRefresher {
   At at_;
   GenerationFollower follower_;
   bool is_begun_ = false;  // the last refresh has got as far as the adds
-  bool is_deleted_ = false;
   RefreshOutcome outcome_ = not_asked();
 };
 

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <exception>
 #include <span>
-#include <sstream>
 #include <vector>
 
 #include "core/builder/base/file_io.hpp"
@@ -28,11 +27,9 @@
 namespace keysieve {
 namespace {
 
-constexpr std::string_view kFoundSets = "found.sets";
 constexpr std::string_view kUnfinished = ".tmp.";  // then a process id: tools/program/durable_file.cpp
 constexpr std::size_t kMaxShortText = 256;
-constexpr std::size_t kMaxListText = std::size_t{64}
-                                     << 20;  // ten patterns with as many sets as they may have
+constexpr std::size_t kMaxSignedText = std::size_t{1} << 20;  // lines of 87 bytes, one for each public key
 
 FileDescriptor open_for_reading(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -76,7 +73,7 @@ std::string line_of(const CachedBuild& build) {
   return std::to_string(build.generation) + " " + to_hex(build.build_id) + "\n";
 }
 
-// "<set>.<file>.tmp.<process id>" or "found.sets.tmp.<process id>". The folder may have files of others.
+// "<set>.<file>.tmp.<process id>". The folder may have files of others.
 bool is_unfinished(std::string_view name) {
   const std::size_t end = name.find(kUnfinished);
   if (end == std::string_view::npos) return false;
@@ -85,8 +82,7 @@ bool is_unfinished(std::string_view name) {
   name = name.substr(0, end);
   const std::size_t dot = std::min(name.find('.'), name.size());
   constexpr std::array<std::string_view, 5> kFiles{".ks", ".generation", ".newest", ".signed", ".adds"};
-  return name == kFoundSets ||
-         (is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end());
+  return is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end();
 }
 
 // Two moments and a key.
@@ -213,7 +209,7 @@ void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds a
 
 std::vector<NewestSigned> SnapshotCache::newest_signed(const std::string& set_name) const {
   const std::string path = signed_path_of(set_name);
-  const std::optional<std::string> read = text_in(path, kMaxListText);
+  const std::optional<std::string> read = text_in(path, kMaxSignedText);
   std::vector<NewestSigned> newest;
   if (!read) return newest;
   std::string_view text = *read;
@@ -234,28 +230,10 @@ void SnapshotCache::save_newest_signed(const std::string& set_name,
     write_durable_file(path, as_bytes(text));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::CannotCreate) throw;
-    const auto before = text_in(path, kMaxListText);
+    const auto before = text_in(path, kMaxSignedText);
     if (!before || before->size() != text.size()) throw;
     overwrite(path, text);
   }
-}
-
-std::vector<std::string> SnapshotCache::found_sets() const {
-  std::istringstream lines(text_in(found_path(), kMaxListText).value_or(""));
-  std::vector<std::string> names;
-  for (std::string name; std::getline(lines, name);) names.push_back(name);
-  return names;
-}
-
-void SnapshotCache::save_found_sets(const std::set<std::string>& names) const {
-  check_private_folder(folder_);
-  std::string text;
-  for (const std::string& name : names) (text += name) += '\n';
-  write_durable_file(found_path(), as_bytes(text));
-}
-
-std::string SnapshotCache::found_path() const {
-  return (folder_ + "/").append(kFoundSets);
 }
 
 }  // namespace keysieve

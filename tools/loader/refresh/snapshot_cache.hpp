@@ -1,12 +1,11 @@
 // The last good snapshot of each set on the host's disk, <cache>/<set>.ks. It is published at once when
 // shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.generation says which
-// generation it is, <cache>/<set>.newest and <cache>/<set>.signed hold a moment each; <cache>/found.sets
-// holds names. What concerns one set never lists the folder, which has files of thousands of others.
+// generation it is, <cache>/<set>.newest and <cache>/<set>.signed hold a moment each. What concerns one set
+// never lists the folder, which has files of all others.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -51,11 +50,6 @@ class SnapshotCache {
   // Where there is no room, overwrites a text of the same length in place, which takes none.
   void save_newest_signed(const std::string& set_name, const std::vector<NewestSigned>& newest) const;
 
-  // The names that patterns have found, to be followed at once after a restart. Empty when they were never
-  // saved. Whatever the file holds, so check them.
-  [[nodiscard]] std::vector<std::string> found_sets() const;
-  void save_found_sets(const std::set<std::string>& names) const;
-
   [[nodiscard]] std::string path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".ks";
   }
@@ -74,7 +68,6 @@ class SnapshotCache {
   [[nodiscard]] std::string generation_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".generation";
   }
-  [[nodiscard]] std::string found_path() const;
   [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".newest";
   }

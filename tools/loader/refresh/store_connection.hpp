@@ -77,10 +77,6 @@ class StoreConnection {
   }
   // The last use has failed.
   [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
-  // Why it is left alone at that moment; nothing if a use would try it.
-  [[nodiscard]] std::optional<Error> left_alone(SteadyTime now) const {
-    return backoff_.is_due(now) ? std::nullopt : failure_;
-  }
   // Empty: it is not away.
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }

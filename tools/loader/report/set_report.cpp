@@ -34,7 +34,6 @@ std::string_view to_string(Event event) noexcept {
 
 void SetRecorder::configured(const SetConfig& set) {
   report_.store = set.store;
-  report_.is_found = set.is_found;
   report_.max_fpr = set.guards.max_fpr;
 }
 

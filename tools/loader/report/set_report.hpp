@@ -76,7 +76,6 @@ struct SetReport {
 
   std::string name;
   std::string store;
-  bool is_found = false;          // by a pattern
   std::optional<double> max_fpr;  // that its configuration allows
   Diagnosis diagnosis{.trouble = Trouble::NotAsked, .exit_status = 0, .reason = ""};
   std::string cache_trouble;                // why what is live is not in the cache; empty: it is

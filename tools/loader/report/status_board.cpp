@@ -13,27 +13,17 @@ StatusBoard::StatusBoard() {
 void StatusBoard::configure(const LoaderConfig& config) {
   std::map<std::string, SetRecorder> kept;
   std::vector<std::shared_ptr<const SetReport>> reports;
-  positions_.clear();
   for (const SetConfig& set : config.sets) {
     auto old = recorders_.extract(set.name);
     SetRecorder& recorder = old ? kept.insert(std::move(old)).position->second
                                 : kept.try_emplace(set.name, set.name).first->second;
     recorder.configured(set);
-    positions_[set.name] = reports.size();
     reports.push_back(std::make_shared<const SetReport>(recorder.report()));
   }
   recorders_ = std::move(kept);
   const std::lock_guard lock(mutex_);
   report_.directory = config.directory;
-  report_.metrics_sets = config.status.value_or(StatusConfig()).metrics_sets;
   report_.sets.swap(reports);
-  report_.patterns.resize(config.patterns.size());
-  for (std::size_t i = 0; i < config.patterns.size(); ++i) {
-    const SetPattern& pattern = config.patterns[i];
-    PatternReport& report = report_.patterns[i];
-    if (report.pattern == pattern.each.name && report.store == pattern.each.store) continue;
-    report = {.pattern = pattern.each.name, .store = pattern.each.store, .max_sets = pattern.max_sets};
-  }
   report_.seen.resize(config.seen.size());
   for (std::size_t i = 0; i < config.seen.size(); ++i) {
     if (report_.seen[i].name == config.seen[i].name) continue;
@@ -51,7 +41,11 @@ void StatusBoard::configure(const LoaderConfig& config) {
 void StatusBoard::post(const SetRecorder& recorder) {
   auto report = std::make_shared<const SetReport>(recorder.report());
   const std::lock_guard lock(mutex_);
-  report_.sets.at(positions_.at(report->name)).swap(report);  // the old one is freed after the lock
+  for (auto& posted : report_.sets) {
+    if (posted->name != report->name) continue;
+    posted.swap(report);  // the old one is freed after the lock
+    return;
+  }
 }
 
 void StatusBoard::post(StoreReport store) {
@@ -62,13 +56,6 @@ void StatusBoard::post(StoreReport store) {
     *known = std::move(store);
   } else {
     report_.stores.push_back(std::move(store));
-  }
-}
-
-void StatusBoard::post(const PatternReport& pattern) {
-  const std::lock_guard lock(mutex_);
-  for (PatternReport& posted : report_.patterns) {
-    if (posted.pattern == pattern.pattern) posted = pattern;
   }
 }
 

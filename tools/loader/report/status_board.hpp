@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/report/pattern_report.hpp"
 #include "tools/loader/report/seen_report.hpp"
 #include "tools/loader/report/set_report.hpp"
 
@@ -24,14 +23,12 @@ struct StoreReport {
 
 struct LoaderReport {
   std::string directory;
-  std::size_t metrics_sets = StatusConfig().metrics_sets;
   bool is_ready = false;  // nothing holds back those who wait for the first publish
   UnixSeconds started_at = 0;
   SteadyTime begun_at{};                               // the same moment
   SteadyTime alive_at{};                               // the loader's last sign of life
   std::vector<std::shared_ptr<const SetReport>> sets;  // as configured
   std::vector<StoreReport> stores;                     // those that were asked
-  std::vector<PatternReport> patterns;                 // as configured
   std::vector<SeenReport> seen;                        // as configured
 };
 
@@ -39,12 +36,11 @@ class StatusBoard {
  public:
   StatusBoard();
 
-  // These are for the loader's thread alone. The configuration names what patterns have found as well.
+  // These are for the loader's thread alone.
   void configure(const LoaderConfig& config);
   [[nodiscard]] SetRecorder& recorder(const std::string& set_name) { return recorders_.at(set_name); }
   void post(const SetRecorder& recorder);
   void post(StoreReport store);
-  void post(const PatternReport& pattern);
   void post(const SeenReport& seen);
   void post_ready(bool is_ready);
   void sign_of_life();
@@ -54,7 +50,6 @@ class StatusBoard {
 
  private:
   std::map<std::string, SetRecorder> recorders_;
-  std::map<std::string, std::size_t> positions_;  // in report_.sets
   mutable std::mutex mutex_;
   LoaderReport report_;  // under the mutex
 };

@@ -99,18 +99,13 @@ constexpr std::size_t kScriptKeys = 1000;
 constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
 
 // For SCAN's MATCH.
-std::string glob_of(const KeyPattern& pattern) {
+std::string glob_of_prefix(std::string_view prefix) {
   std::string glob;
-  const auto add = [&glob](std::string_view text) {
-    for (const char c : text) {
-      if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
-      glob += c;
-    }
-  };
-  add(pattern.prefix);
-  glob += '*';
-  add(pattern.suffix);
-  return glob;
+  for (const char c : prefix) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
+    glob += c;
+  }
+  return glob + '*';
 }
 
 // An entry of a log, and what it says of the log; all zero: nothing.
@@ -172,8 +167,8 @@ class RedisStore final : public Store {
         [](const std::string& key) { return key.size(); });
   }
 
-  std::vector<std::string> keys_like(const KeyPattern& pattern, const ListLimits& limits) override {
-    const std::string glob = glob_of(pattern);
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    const std::string glob = glob_of_prefix(prefix);
     std::set<std::string> keys;  // SCAN may name one more than once
     servers_->visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
@@ -186,8 +181,6 @@ class RedisStore final : public Store {
         if (parts.size() != 2) refuse_reply("SCAN");
         cursor = text_of(*parts[0]);
         for (const redisReply* key : elements_of(*parts[1])) keys.emplace(text_of(*key));
-        check_count(keys.size(), pattern, limits);
-        limits.on_progress();
       } while (cursor != "0");
     });
     return {keys.begin(), keys.end()};

@@ -88,43 +88,6 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhyWithoutItsPassword) {
   }
 }
 
-TEST_F(KeysievedStatus, ServesTheSetsOfAPatternInPages) {
-  constexpr int kSets = 103;
-  for (int i = 0; i < kSets; ++i) site_.push("shop-" + std::to_string(1000 + i), first_keys(10));
-  site_.configure(status_config() +
-                  "metrics_sets = 102\n[[set]]\nname = \"shop-*\"\nstore = \"main\"\nmin_keys = 10\n");
-  start();
-  ASSERT_TRUE(counts("keysieve_sets{state=\"ready\"} 103")) << log();
-  EXPECT_TRUE(counts("keysieve_set_generation{set=\"shop-1101\"} 1"));
-  EXPECT_THAT(metrics(), Not(HasSubstr("shop-1102"))) << "which is one too many";
-  EXPECT_TRUE(counts("keysieve_pattern_sets{pattern=\"shop-*\"} 103"));
-  EXPECT_TRUE(counts("keysieve_pattern_trouble{pattern=\"shop-*\"} 0"));
-  site_.push("shop-1102", first_keys(9));
-  ASSERT_TRUE(says("shop-1102: generation 2 refused")) << log();
-  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"shop-1102\",trouble=\"refused\"} 1")) << log();
-  EXPECT_THAT(metrics(), Not(HasSubstr("shop-1101"))) << "in whose place it is";
-  const auto page = [&](const std::string& path) { return nlohmann::json::parse(get(path).body); };
-  for (const char* path :
-       {"/status.json", "/status.json?page=1", "/status.json?page=0", "/status.json?page=x",
-        "/status.json?page", "/status.json?other=2", "/status.json?page=-1"}) {
-    const auto first = page(path);
-    EXPECT_EQ(first.at("page"), 1) << path;
-    EXPECT_EQ(first.at("sets").size(), 100U) << path;
-    EXPECT_EQ(first.at("sets").at(0).at("set"), "shop-1000") << path;
-  }
-  for (const char* path : {"/status.json?page=2", "/status.json?page=99999999", "/status.json?a=b&page=2"}) {
-    const auto last = page(path);
-    EXPECT_EQ(last.at("page"), 2) << path;
-    EXPECT_EQ(last.at("sets").size(), 3U) << path;
-  }
-  const auto shown = page("/page.json");
-  EXPECT_EQ(shown.at("sets").at(0).at("set"), "shop-1102") << "the worst comes first";
-  EXPECT_EQ(shown.at("sets").at(0).at("verdict"), "notice");
-  EXPECT_EQ(shown.at("verdicts").at("good"), kSets - 1);
-  EXPECT_EQ(get("/?page=2").body, get("/").body);
-  EXPECT_EQ(get("/status.json%3Fpage=2").status, 404U) << "that is a path";
-}
-
 TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {
   site_.configure(status_config() + tags_set);
   start();

@@ -46,7 +46,6 @@ inline LoaderView full_view() {
   view.loader.sets = {report};
   view.loader.stores = {
       {.name = "main", .shown = "lmdb:/var/lib/keysieve", .is_up = false, .failure = "gone"}};
-  view.loader.patterns = {{.pattern = "shop-*", .store = "main", .sets = 1, .max_sets = 10'000}};
   view.directory = DirectoryStatus{.directory = "/run/keysieve",
                                    .memory = {.visible_bytes = 245760, .pinned_bytes = 4096},
                                    .huge_pages = {}};

@@ -136,7 +136,7 @@ TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
 
 TEST_F(SnapshotCacheTest, RemovesWhatACrashLeftAndNothingElse) {
   for (const char* name :
-       {"tags.ks.tmp.4711", "shop.adds.tmp.1", "shop.generation.tmp.1", "found.sets.tmp.4711"}) {
+       {"tags.ks.tmp.4711", "shop.adds.tmp.1", "shop.generation.tmp.1", "words.newest.tmp.4711"}) {
     std::ofstream(folder_ / name) << "a half";
   }
   const Names others{"Tags.ks.tmp.1", "passwd.tmp.1",  "tags.adds",     "tags.ks.tmp",

@@ -52,7 +52,8 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
   const auto took = std::chrono::steady_clock::now() - begun;
   EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
             ErrorKind::Unavailable);
-  EXPECT_TRUE(connection.left_alone(kFirstTry + took + kShortestWait));
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry + took + kShortestWait, has_seed); }),
+            ErrorKind::Unavailable);
 }
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {

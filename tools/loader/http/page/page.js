@@ -71,8 +71,10 @@ const TROUBLES = {not_asked: 'not asked yet', not_pushed: 'never pushed', unavai
 
 const ofState = state => state === 'ready' ? GOOD : state === 'bypassed' ? NOTICE : BAD;
 
-const ofSet = ({verdict}) => VERDICTS.indexOf(verdict);
-const ofPattern = ({trouble_reason: reason}) => reason === null ? GOOD : NOTICE;
+function ofSet({availability, loader}) {
+  const hasTrouble = loader.trouble !== 'not_asked' && (loader.trouble !== 'none' || loader.cache_trouble);
+  return Math.max(ofState(availability), hasTrouble ? NOTICE : GOOD);
+}
 
 function ofSeen({availability, loader}) {
   const hasTrouble = loader.trouble_reason || loader.full || loader.saves_lost !== 0;
@@ -247,40 +249,13 @@ function stores(list) {
       failure ? el('p', {}, failure) : null)));
 }
 
-function patterns(list) {
-  if (list.length === 0) return null;
-  return el('ul', {class: 'stores', 'aria-label': 'Patterns'}, list.map(pattern =>
-    el('li', {}, el('b', {}, pattern.pattern), ' ', badge(VERDICTS[ofPattern(pattern)],
-      `${count(pattern.sets)} of at most ${countOf(pattern.max_sets, 'set')}`), ` from ${pattern.store}`,
-      pattern.trouble_reason ? el('p', {}, pattern.trouble_reason) : null)));
-}
-
-function pager({page, pages}) {
-  if (pages === 1) return null;
-  const link = (number, text) => number < 1 || number > pages ? null : [' ', el('a', {href: `?page=${number}`}, text)];
-  return el('nav', {'aria-label': 'Pages'}, `Page ${count(page)} of ${count(pages)}`, page > 2 ? link(1, 'first') : null,
-    link(page - 1, 'previous'), link(page + 1, 'next'), page < pages - 1 ? link(pages, 'last') : null);
-}
-
-// Of everything that is on any page.
-function verdicts(view) {
-  const counts = VERDICTS.map(name => view.verdicts[name]);
-  for (const seen of view.seen_sets) ++counts[ofSeen(seen)];
-  return counts;
-}
-
-function worst(view) {
-  const ofSets = verdicts(view).findLastIndex(number => number !== 0);
-  return view.alive ? Math.max(GOOD, ofSets, ...view.patterns.map(ofPattern)) : BAD;
-}
+const verdicts = view => [...view.sets.map(ofSet), ...view.seen_sets.map(ofSeen)];
 
 function headline(view) {
   if (!view.alive) return `The loader has given no sign of life for ${duration(view.heartbeat_age_seconds)}`;
-  const [good, notice, bad] = verdicts(view);
-  const all = good + notice + bad;
-  const pattern = view.patterns.find(one => ofPattern(one) !== GOOD);
-  if (good !== all) return `${count(all - good)} of ${count(all)} sets ${all - good === 1 ? 'needs' : 'need'} a look`;
-  if (pattern !== undefined) return `The pattern ${pattern.pattern} needs a look`;
+  const all = verdicts(view).length;
+  const ill = verdicts(view).filter(verdict => verdict !== GOOD).length;
+  if (ill !== 0) return `${count(ill)} of ${count(all)} sets ${ill === 1 ? 'needs' : 'need'} a look`;
   return all === 1 ? 'The set is well' : `All ${count(all)} sets are well`;
 }
 
@@ -327,10 +302,11 @@ function focused() {
 function show(view) {
   const selector = focused();
   const unfolded = new Set([...document.querySelectorAll('details[open]')].map(details => details.dataset.set));
-  showTop(worst(view), headline(view), view.host, summary(view));
-  document.querySelector('body > main').replaceChildren(...[stores(view.stores), patterns(view.patterns), pager(view),
-    overview(view.sets, view.now), seenTable(view.seen_sets, view.now),
-    ...view.sets.map(set => card(set, view.now, unfolded))].filter(child => child !== null));
+  const sets = [...view.sets].sort((a, b) => ofSet(b) - ofSet(a)); // the worst come first
+  showTop(view.alive ? Math.max(GOOD, ...verdicts(view)) : BAD, headline(view), view.host, summary(view));
+  document.querySelector('body > main').replaceChildren(...[stores(view.stores), overview(sets, view.now),
+    seenTable(view.seen_sets, view.now), ...sets.map(set => card(set, view.now, unfolded))]
+    .filter(child => child !== null));
   document.body.classList.remove('stale');
   if (selector !== null) document.querySelector(selector)?.focus({preventScroll: true});
 }
@@ -351,7 +327,7 @@ async function refresh() {
   setTimeout(refresh, REFRESH_MS);
   let view = null;
   try {
-    const response = await fetch(`page.json${location.search}`, {signal: AbortSignal.timeout(REFRESH_MS)});
+    const response = await fetch('page.json', {signal: AbortSignal.timeout(REFRESH_MS)});
     if (!response.ok) throw new Error(`page.json: ${response.status} ${await response.text()}`.trim());
     view = await response.json();
   } catch (error) {

@@ -73,7 +73,7 @@ class PageOfView : public ::testing::Test {
   }
   [[nodiscard]] static std::string dom_of(const std::function<HttpAnswer()>& page_json) {
     const std::string address = "127.0.0.1:" + std::to_string(free_port());
-    const HttpServer server(address, std::nullopt, [&](std::string_view path, std::string_view /*page*/) {
+    const HttpServer server(address, std::nullopt, [&](std::string_view path) {
       if (path == "/page.json") return page_json();
       const auto file = std::ranges::find(page_files(), path, &PageFile::path);
       if (file == page_files().end()) return HttpAnswer{.status = 404};
@@ -149,21 +149,20 @@ TEST_F(PageOfViewInChromium, ShowsTheFiguresOfASet) {
             HasSubstr("<b>Cache:</b> no space: after a reboot"), HasSubstr(">not in the cache</span>")));
 }
 
-TEST_F(PageOfViewInChromium, ShowsAPageOfManySetsAndWhatAPatternLeavesOut) {
+TEST_F(PageOfViewInChromium, CountsTheSetsAndShowsTheWorstFirst) {
   LoaderView view = full_view();
   auto well = std::make_shared<SetReport>(*view.sets.front().loader);
   well->diagnosis = {};
   view.sets.front().loader = well;
-  view.sets.resize(250, view.sets.front());
-  view.page = 2;
+  view.sets.resize(3, view.sets.front());
   view.seen.clear();
   EXPECT_THAT(dom_of(view),
-              AllOf(HasSubstr("<header class=\"top good\">"), HasSubstr("All 250 sets are well"),
-                    HasSubstr("Page 2 of 3"), HasSubstr("<a href=\"?page=1\">previous</a>"),
-                    HasSubstr("<a href=\"?page=3\">next</a>"), HasSubstr("1 of at most 10,000 sets")));
-  view.loader.patterns.front().reason = kHostile;
-  EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top notice\">"), Not(HasSubstr(kHostile)),
-                                  HasSubstr("The pattern shop-* needs a look")));
+              AllOf(HasSubstr("<header class=\"top good\">"), HasSubstr("All 3 sets are well")));
+  view.sets[1].name = "ill";
+  view.sets[1].availability = Availability::Missing;
+  const std::string dom = dom_of(view);
+  EXPECT_THAT(dom, AllOf(HasSubstr("<header class=\"top bad\">"), HasSubstr("1 of 3 sets needs a look")));
+  EXPECT_LT(dom.find("href=\"#ill\""), dom.find("href=\"#tags\""));
 }
 
 TEST_F(PageOfViewInChromium, SaysThatKeysievedDoesNotAnswer) {
