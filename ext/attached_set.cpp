@@ -94,9 +94,8 @@ KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Ter
   return maybe;
 }
 
-// A map of values and one of members are both right for a Map, until one of its methods is called.
 bool AttachedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
-  return terms.contents == Terms::Contents::Keys || attachment.snapshot().is_map();
+  return !terms.needs_values || attachment.snapshot().is_map();
 }
 
 SetState AttachedSet::state(const Terms& terms) noexcept {
@@ -162,11 +161,8 @@ std::string AttachedSet::reason() const {
 }
 
 std::string AttachedSet::mismatch_text(const Terms& terms) const {
-  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile)) {
-    if (!reader_.attachment()->snapshot().is_map()) return "built without values";
-    return terms.contents == Terms::Contents::Members ? "built without members, and setsOf() needs them"
-                                                      : "built with members, which setsOf() names";
-  }
+  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile))
+    return "built without values";
   return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
          "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
 }
@@ -200,7 +196,7 @@ void AttachedSet::log_mismatch(const Terms& terms) {
   std::string mismatch = mismatch_text(terms);
   if (logged_mismatches_.count(mismatch) != 0) return;
   const std::string line = "keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                           (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown");
+                           (terms.needs_values ? "is unknown" : "answers maybe");
   logged_mismatches_.insert(std::move(mismatch));
   write_error_log(line);
 }
