@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/hint.hpp"
 #include "ext/no_memory.hpp"
 
 namespace keysieve {
@@ -33,7 +31,7 @@ bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) noe
 }
 
 // Returns how many keys it has answered.
-KEYSIEVE_UNGUARDED std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
+std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
   std::size_t answered = 0;
   hash_by_parts(keys, reader_.hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     const std::size_t of_part = reader_.add_many_if_new(hashes, answers + answered);
@@ -68,13 +66,9 @@ bool AttachedSeen::maybe_or_throw() noexcept {
   return true;
 }
 
-std::string AttachedSeen::reader_reason() const {
-  return with_hint(reader_.reason(), reader_.page() == nullptr, name_, SetType::Seen);
-}
-
 std::string AttachedSeen::reason() const {
   return "seen set \"" + std::string(name_) + "\" is " + std::string(to_string(reader_.availability())) +
-         " (" + reader_reason() + ")";
+         " (" + reader_.reason() + ")";
 }
 
 void AttachedSeen::log_change() {

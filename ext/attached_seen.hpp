@@ -44,8 +44,6 @@ class AttachedSeen {
   bool add_many_if_new(HashTable* keys, std::span<bool> answers) noexcept;
 
   SetState state() noexcept;
-  // The reader's reason, and what AttachedSet::reason() adds.
-  [[nodiscard]] std::string reader_reason() const;
 
   [[nodiscard]] SeenReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SeenReader& reader() const noexcept { return reader_; }

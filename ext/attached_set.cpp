@@ -1,8 +1,6 @@
 #include "ext/attached_set.hpp"
 
-#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/hint.hpp"
 #include "ext/no_memory.hpp"
 
 namespace keysieve {
@@ -19,7 +17,7 @@ namespace {
 }
 
 // False when it has met an element that is no key; then the answers are not complete.
-KEYSIEVE_UNGUARDED bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
   return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     attachment.may_contain_many(hashes, answers);
     answers += hashes.size();
@@ -54,9 +52,8 @@ MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept {
   return attachment.find(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
 }
 
-KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys,
-                                                                            const Terms& terms,
-                                                                            std::span<bool> answers) {
+std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
+                                                         std::span<bool> answers) {
   const Attachment* attachment = serving(terms.key_profile);
   const bool has_answers = attachment != nullptr && probe_all(*attachment, keys, answers.data());
   if (UNEXPECTED(!has_answers && !check_keys(keys, 1))) return {};
@@ -73,8 +70,8 @@ KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(Hash
   return maybe;
 }
 
-KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
-                                                      std::span<MapAnswer> answers) noexcept {
+std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
+                                   std::span<MapAnswer> answers) noexcept {
   ++counts_.calls;
   const Attachment* attachment = serving_map(terms);
   if (UNEXPECTED(attachment == nullptr)) {
@@ -153,11 +150,8 @@ bool AttachedSet::is_mismatch(SetState state) const noexcept {
 std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
   const std::string set = quoted(name_) + " ";
   if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
-  return set + "is " + std::string(to_string(reader_.availability())) + " (" + reason() + ")";
-}
-
-std::string AttachedSet::reason() const {
-  return with_hint(reader_.reason(), reader_.control() == nullptr, name_, SetType::Published);
+  return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
+         ")";
 }
 
 std::string AttachedSet::mismatch_text(const Terms& terms) const {

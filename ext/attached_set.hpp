@@ -95,9 +95,6 @@ class AttachedSet {
   std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 
   SetState state(const Terms& terms) noexcept;
-  // The reader's reason and, if no set has this name, which one may be meant. That lists the directory, so
-  // call it only for a message.
-  [[nodiscard]] std::string reason() const;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
   [[nodiscard]] std::string trouble(const Terms& terms) const;
 

@@ -1,4 +1,3 @@
-#include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/asked_set.hpp"
 #include "ext/classes.hpp"
@@ -212,7 +211,7 @@ ZEND_METHOD(KeySieve_Map, get) {
   keysieve::return_if_unknown(return_value, if_unknown, key);
 }
 
-KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
+ZEND_METHOD(KeySieve_Map, getMany) {
   zval* iterable = nullptr;
   zval* if_unknown = nullptr;
   ZEND_PARSE_PARAMETERS_START(2, 2)

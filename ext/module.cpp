@@ -82,16 +82,14 @@ std::string description_of(const AttachedSet& set) {
     if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
     text += std::to_string(header.file_bytes) + " bytes";
   }
-  if (const std::string reason = set.reason(); !reason.empty()) {
-    text += " (" + reason + ")";
-  }
+  if (!reader.reason().empty()) text += " (" + std::string(reader.reason()) + ")";
   return text;
 }
 
 std::string description_of(const AttachedSeen& set) {
   const keysieve::SeenReader& reader = set.reader();
   std::string text(to_string(reader.availability()));
-  if (!reader.is_ready()) return text + " (" + set.reader_reason() + ")";
+  if (!reader.is_ready()) return text + " (" + reader.reason() + ")";
   std::uint64_t bytes = 0;
   for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.words().size_bytes();
   return text + ", " + std::to_string(reader.filters().size()) +

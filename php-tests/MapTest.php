@@ -239,7 +239,7 @@ final class MapTest extends TestCase
         self::assertSame(
             "keysieve: set \"plain\" was built without values: every such lookup is unknown\n"
                 . 'keysieve: set "nowhere" is missing (' . SharedMemory::folder('nowhere')
-                . ": No such file or directory; no set has this name): every lookup answers maybe\n",
+                . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
     }

@@ -300,7 +300,7 @@ final class HostileCallsTest extends TestCase
             'a set that is missing, and throws' => [
                 static fn () => $error(static fn () => (new Set('not-there'))->mayContainMany(range(1, $many))),
                 'KeySieve\UnavailableException: set "not-there" is missing (' . ini_get('keysieve.directory')
-                    . '/not-there: No such file or directory; no set has this name)',
+                    . '/not-there: No such file or directory)',
             ],
         ];
         $run = static function () use ($calls): void {

@@ -238,13 +238,6 @@ final class AttachedSet
         return $this->damage?->getMessage() ?? $this->source?->reason() ?? 'no source is configured';
     }
 
-    /** Costs more than the reason: only for a message. */
-    private function hint(): string
-    {
-        $hint = (string) $this->source?->hint();
-        return $hint === '' ? '' : "; $hint";
-    }
-
     private function whyNotReady(): Availability
     {
         if (!Settings::isEnabled()) {
@@ -264,7 +257,7 @@ final class AttachedSet
         $availability = $this->whyNotReady();
         $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
         if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()}{$this->hint()})" : "was $mismatch";
+            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()})" : "was $mismatch";
             throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
         }
         return array_fill_keys(array_keys($keys), true);
@@ -308,7 +301,7 @@ final class AttachedSet
         $wasReady = $this->loggedAvailability === Availability::Ready;
         [$this->loggedAvailability, $this->loggedReason] = [$availability, $reason];
         error_log("keysieve: set \"$this->name\" " . match (true) {
-            $availability !== Availability::Ready => "is $availability->value ($reason{$this->hint()}): every lookup answers maybe",
+            $availability !== Availability::Ready => "is $availability->value ($reason): every lookup answers maybe",
             $reason !== '' => "keeps its old publication: $reason",
             default => 'is ' . ($wasReady ? 'up to date' : 'ready') . ' again',
         });
