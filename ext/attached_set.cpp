@@ -1,7 +1,6 @@
 #include "ext/attached_set.hpp"
 
 #include "ext/exceptions.hpp"
-#include "ext/no_memory.hpp"
 
 namespace keysieve {
 namespace {
@@ -104,7 +103,7 @@ SetState AttachedSet::state(const Terms& terms) noexcept {
 // serves one request for ever says it too.
 void AttachedSet::refresh() noexcept {
   reader_.refresh();
-  if_memory_lasts([this] { log_change(); });
+  log_change();
 }
 
 // Out of line: most sets are asked without a profile.
@@ -121,7 +120,7 @@ SetState AttachedSet::why_not_ready() const noexcept {
 SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
   const SetState state = why_not_ready();
   counts_.unavailable += keys;
-  if (is_mismatch(state)) if_memory_lasts([&] { log_mismatch(terms); });
+  if (is_mismatch(state)) log_mismatch(terms);
   return state;
 }
 
@@ -131,9 +130,7 @@ bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
   const bool throws = terms.on_unavailable == Terms::OnUnavailable::AsConfigured
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
-  if (throws && !is_switched_off(state)) {
-    throw_unavailable(name_, state, text_if_memory_lasts([&] { return reason_for(state, terms); }));
-  }
+  if (throws && !is_switched_off(state)) throw_unavailable(name(), state, reason_for(state, terms));
   return true;
 }
 
@@ -148,7 +145,7 @@ bool AttachedSet::is_mismatch(SetState state) const noexcept {
 }
 
 std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
-  const std::string set = quoted(name_) + " ";
+  const std::string set = quoted(name()) + " ";
   if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
   return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
          ")";
@@ -161,7 +158,7 @@ std::string AttachedSet::mismatch_text(const Terms& terms) const {
          "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
 }
 
-std::string AttachedSet::trouble(const Terms& terms) const {
+std::string AttachedSet::trouble(const Terms& terms) const noexcept {
   const Attachment* attachment = reader_.attachment();
   const bool has_mismatch = reader_.availability() == Availability::Ready &&
                             ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
@@ -169,7 +166,6 @@ std::string AttachedSet::trouble(const Terms& terms) const {
   return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
 }
 
-// Remembers what is logged only after it has been: memory may run out before.
 void AttachedSet::log_change() {
   const Availability availability = reader_.availability();
   std::string reason(reader_.reason());
@@ -177,9 +173,9 @@ void AttachedSet::log_change() {
   if (availability != Availability::Ready) {
     write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
   } else if (!reason.empty()) {
-    write_error_log("keysieve: " + quoted(name_) + " keeps its old publication: " + reason);
+    write_error_log("keysieve: " + quoted(name()) + " keeps its old publication: " + reason);
   } else {
-    write_error_log("keysieve: " + quoted(name_) + " is " +
+    write_error_log("keysieve: " + quoted(name()) + " is " +
                     (logged_availability_ == Availability::Ready ? "up to date" : "ready") + " again");
   }
   logged_availability_ = availability;
@@ -187,12 +183,9 @@ void AttachedSet::log_change() {
 }
 
 void AttachedSet::log_mismatch(const Terms& terms) {
-  std::string mismatch = mismatch_text(terms);
-  if (logged_mismatches_.count(mismatch) != 0) return;
-  const std::string line = "keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                           (terms.needs_values ? "is unknown" : "answers maybe");
-  logged_mismatches_.insert(std::move(mismatch));
-  write_error_log(line);
+  if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
+  write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
+                  (terms.needs_values ? "is unknown" : "answers maybe"));
 }
 
 }  // namespace keysieve

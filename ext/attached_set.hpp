@@ -37,19 +37,12 @@ MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
  public:
-  AttachedSet(const ReaderSettings& settings, std::string_view name)
-      : reader_(settings, name), name_(reader_.set_name()) {}
-  // Stands for the sets that there was no memory for, and answers as one that is missing.
-  AttachedSet() = default;
-  AttachedSet* stand_for(std::string_view name) noexcept {
-    name_ = name;
-    return this;
-  }
+  AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
   AttachedSet(const AttachedSet&) = delete;
   AttachedSet& operator=(const AttachedSet&) = delete;
   ~AttachedSet() = default;
 
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] std::string_view name() const noexcept { return reader_.set_name(); }
 
   // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
@@ -96,7 +89,7 @@ class AttachedSet {
 
   SetState state(const Terms& terms) noexcept;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
-  [[nodiscard]] std::string trouble(const Terms& terms) const;
+  [[nodiscard]] std::string trouble(const Terms& terms) const noexcept;
 
   [[nodiscard]] SetReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SetReader& reader() const noexcept { return reader_; }
@@ -118,7 +111,6 @@ class AttachedSet {
     return EXPECTED(attachment != nullptr) && attachment->snapshot().is_map() ? attachment : nullptr;
   }
 
-  // These functions are noexcept, because no C++ exception may cross into PHP; no_memory.hpp says more.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
   [[nodiscard]] SetState why_not_ready() const noexcept;
@@ -135,7 +127,6 @@ class AttachedSet {
 
   SetReader reader_;
   AnswerCounts counts_;
-  std::string_view name_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
   std::set<std::string> logged_mismatches_;

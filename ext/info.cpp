@@ -14,7 +14,7 @@ void prepare_info_class(zend_class_entry* registered) {
   prepare_facts_class(registered);
 }
 
-void make_info(zval* result, const SetReader& reader, const std::string& trouble) {
+void make_info(zval* result, const SetReader& reader, const std::string& trouble) noexcept {
   // Everything is copied first: Properties says why.
   const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();

@@ -11,6 +11,7 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** What an unavailable set says: one line for the operator, and an exception where the setting asks for one. */
 final class UnavailableTest extends TestCase
@@ -32,6 +33,28 @@ final class UnavailableTest extends TestCase
                 . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
+    }
+
+    /** @return iterable<string, array{string, string}> an option of prlimit, and the reason */
+    public static function limits(): iterable
+    {
+        yield 'no address space' => ['--as=1:', 'Cannot allocate memory'];
+        yield 'no descriptor' => ['--nofile=0:', 'Too many open files'];
+    }
+
+    #[DataProvider('limits')]
+    #[Group('extension')]
+    #[Group('unsanitized')]
+    public function testASetThatCannotBeOpenedOrMappedAnswersMaybe(string $limit, string $reason): void
+    {
+        SharedMemory::put('limited', ['apple']);
+        $script = PhpScript::run(<<<PHP
+            \$set = new Set('limited');
+            exec('prlimit $limit --pid ' . getmypid());
+            echo json_encode([\$set->mayContain('apple'), \$set->mayContain('pear'), \$set->availability()]);
+            PHP);
+        self::assertSame('[true,true,"missing"]', $script->output);
+        self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
     }
 
     /** @return iterable<string, array{\Closure(string): mixed, string}> what is done to a set's folder, and the reason, with FOLDER for it */
