@@ -46,12 +46,15 @@ struct NamedObject {
   // from within an error handler.
   static Own* constructed(zval* object) {
     Own& own = of(Z_OBJ_P(object))->own;
-    if (EXPECTED(own.set != nullptr)) return &own;
+    return EXPECTED(own.set != nullptr) ? &own : refuse(object);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] static Own* refuse(const zval* object) {
     zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
     return nullptr;
   }
 
- private:
   inline static zend_object_handlers handlers;
 
   static NamedObject* of(zend_object* object) noexcept {
