@@ -1,7 +1,6 @@
 #include "ext/asked_set.hpp"
 
 #include "ext/classes.hpp"
-#include "ext/no_memory.hpp"
 
 namespace keysieve {
 
@@ -34,7 +33,7 @@ void return_info(INTERNAL_FUNCTION_PARAMETERS) {
   if (asked->set->state({}) == SetState::Disabled) RETURN_NULL();
   const SetReader& reader = asked->set->reader();
   if (reader.attachment() == nullptr) RETURN_NULL();
-  if_memory_lasts([&] { make_info(return_value, reader, asked->set->trouble(asked->terms)); });
+  make_info(return_value, reader, asked->set->trouble(asked->terms));
 }
 
 }  // namespace keysieve

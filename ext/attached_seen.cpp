@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/hint.hpp"
-#include "ext/no_memory.hpp"
 
 namespace keysieve {
 namespace {
@@ -33,7 +30,7 @@ bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) noe
 }
 
 // Returns how many keys it has answered.
-KEYSIEVE_UNGUARDED std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
+std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
   std::size_t answered = 0;
   hash_by_parts(keys, reader_.hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     const std::size_t of_part = reader_.add_many_if_new(hashes, answers + answered);
@@ -50,7 +47,7 @@ SetState AttachedSeen::state() noexcept {
 
 void AttachedSeen::refresh() noexcept {
   reader_.refresh();
-  if (KEYSIEVE_G(enabled)) if_memory_lasts([this] { log_change(); });
+  if (KEYSIEVE_G(enabled)) log_change();
 }
 
 bool AttachedSeen::new_or_throw() noexcept {
@@ -60,21 +57,16 @@ bool AttachedSeen::new_or_throw() noexcept {
 // True, for maybe.
 bool AttachedSeen::maybe_or_throw() noexcept {
   if (!KEYSIEVE_G(enabled)) return true;
-  if_memory_lasts([this] { log_change(); });  // of what the reader has met in the middle of a call
+  log_change();  // of what the reader has met in the middle of a call
   const OnUnavailable answer = reader_.on_unavailable();
   if (answer != OnUnavailable::New && answer != OnUnavailable::Seen)
-    throw_unavailable(name_, state_of(reader_.availability()),
-                      text_if_memory_lasts([this] { return reason(); }));
+    throw_unavailable(name(), state_of(reader_.availability()), reason());
   return true;
 }
 
-std::string AttachedSeen::reader_reason() const {
-  return with_hint(reader_.reason(), reader_.page() == nullptr, name_, SetType::Seen);
-}
-
 std::string AttachedSeen::reason() const {
-  return "seen set \"" + std::string(name_) + "\" is " + std::string(to_string(reader_.availability())) +
-         " (" + reader_reason() + ")";
+  return "seen set \"" + std::string(name()) + "\" is " + std::string(to_string(reader_.availability())) +
+         " (" + reader_.reason() + ")";
 }
 
 void AttachedSeen::log_change() {
@@ -82,7 +74,7 @@ void AttachedSeen::log_change() {
   std::string reason = reader_.reason();
   if (availability == logged_availability_ && reason == logged_reason_) return;
   if (availability == Availability::Ready) {
-    write_error_log("keysieve: seen set \"" + std::string(name_) + "\" is ready again");
+    write_error_log("keysieve: seen set \"" + std::string(name()) + "\" is ready again");
   } else {
     write_error_log("keysieve: " + this->reason() + ": " + effect_of(reader_.on_unavailable()));
   }

@@ -14,19 +14,12 @@ namespace keysieve {
 
 class AttachedSeen {
  public:
-  AttachedSeen(const ReaderSettings& settings, std::string_view name)
-      : reader_(settings, name), name_(reader_.set_name()) {}
-  // As AttachedSet's.
-  AttachedSeen() = default;
-  AttachedSeen* stand_for(std::string_view name) noexcept {
-    name_ = name;
-    return this;
-  }
+  AttachedSeen(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
   AttachedSeen(const AttachedSeen&) = delete;
   AttachedSeen& operator=(const AttachedSeen&) = delete;
   ~AttachedSeen() = default;
 
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] std::string_view name() const noexcept { return reader_.set_name(); }
 
   // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
   bool add_if_new(const zval* key) noexcept {
@@ -44,8 +37,6 @@ class AttachedSeen {
   bool add_many_if_new(HashTable* keys, std::span<bool> answers) noexcept;
 
   SetState state() noexcept;
-  // The reader's reason, and what AttachedSet::reason() adds.
-  [[nodiscard]] std::string reader_reason() const;
 
   [[nodiscard]] SeenReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SeenReader& reader() const noexcept { return reader_; }
@@ -57,7 +48,6 @@ class AttachedSeen {
     return reader_.is_ready() && EXPECTED(KEYSIEVE_G(enabled));
   }
 
-  // These functions are noexcept, because no C++ exception may cross into PHP; no_memory.hpp says more.
   [[gnu::cold]] void refresh() noexcept;
   // Answers while the set is unavailable.
   [[gnu::cold]] bool new_or_throw() noexcept;
@@ -67,7 +57,6 @@ class AttachedSeen {
   void log_change();
 
   SeenReader reader_;
-  std::string_view name_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
 };

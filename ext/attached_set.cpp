@@ -1,9 +1,6 @@
 #include "ext/attached_set.hpp"
 
-#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/hint.hpp"
-#include "ext/no_memory.hpp"
 
 namespace keysieve {
 namespace {
@@ -19,7 +16,7 @@ namespace {
 }
 
 // False when it has met an element that is no key; then the answers are not complete.
-KEYSIEVE_UNGUARDED bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
   return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     attachment.may_contain_many(hashes, answers);
     answers += hashes.size();
@@ -54,9 +51,8 @@ MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept {
   return attachment.find(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
 }
 
-KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys,
-                                                                            const Terms& terms,
-                                                                            std::span<bool> answers) {
+std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
+                                                         std::span<bool> answers) {
   const Attachment* attachment = serving(terms.key_profile);
   const bool has_answers = attachment != nullptr && probe_all(*attachment, keys, answers.data());
   if (UNEXPECTED(!has_answers && !check_keys(keys, 1))) return {};
@@ -73,8 +69,8 @@ KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(Hash
   return maybe;
 }
 
-KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
-                                                      std::span<MapAnswer> answers) noexcept {
+std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
+                                   std::span<MapAnswer> answers) noexcept {
   ++counts_.calls;
   const Attachment* attachment = serving_map(terms);
   if (UNEXPECTED(attachment == nullptr)) {
@@ -94,9 +90,8 @@ KEYSIEVE_UNGUARDED std::size_t AttachedSet::find_many(HashTable* keys, const Ter
   return maybe;
 }
 
-// A map of values and one of members are both right for a Map, until one of its methods is called.
 bool AttachedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
-  return terms.contents == Terms::Contents::Keys || attachment.snapshot().is_map();
+  return !terms.needs_values || attachment.snapshot().is_map();
 }
 
 SetState AttachedSet::state(const Terms& terms) noexcept {
@@ -108,7 +103,7 @@ SetState AttachedSet::state(const Terms& terms) noexcept {
 // serves one request for ever says it too.
 void AttachedSet::refresh() noexcept {
   reader_.refresh();
-  if_memory_lasts([this] { log_change(); });
+  log_change();
 }
 
 // Out of line: most sets are asked without a profile.
@@ -125,7 +120,7 @@ SetState AttachedSet::why_not_ready() const noexcept {
 SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
   const SetState state = why_not_ready();
   counts_.unavailable += keys;
-  if (is_mismatch(state)) if_memory_lasts([&] { log_mismatch(terms); });
+  if (is_mismatch(state)) log_mismatch(terms);
   return state;
 }
 
@@ -135,9 +130,7 @@ bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
   const bool throws = terms.on_unavailable == Terms::OnUnavailable::AsConfigured
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
-  if (throws && !is_switched_off(state)) {
-    throw_unavailable(name_, state, text_if_memory_lasts([&] { return reason_for(state, terms); }));
-  }
+  if (throws && !is_switched_off(state)) throw_unavailable(name(), state, reason_for(state, terms));
   return true;
 }
 
@@ -152,26 +145,20 @@ bool AttachedSet::is_mismatch(SetState state) const noexcept {
 }
 
 std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
-  const std::string set = quoted(name_) + " ";
+  const std::string set = quoted(name()) + " ";
   if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
-  return set + "is " + std::string(to_string(reader_.availability())) + " (" + reason() + ")";
-}
-
-std::string AttachedSet::reason() const {
-  return with_hint(reader_.reason(), reader_.control() == nullptr, name_, SetType::Published);
+  return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
+         ")";
 }
 
 std::string AttachedSet::mismatch_text(const Terms& terms) const {
-  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile)) {
-    if (!reader_.attachment()->snapshot().is_map()) return "built without values";
-    return terms.contents == Terms::Contents::Members ? "built without members, and setsOf() needs them"
-                                                      : "built with members, which setsOf() names";
-  }
+  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile))
+    return "built without values";
   return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
          "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
 }
 
-std::string AttachedSet::trouble(const Terms& terms) const {
+std::string AttachedSet::trouble(const Terms& terms) const noexcept {
   const Attachment* attachment = reader_.attachment();
   const bool has_mismatch = reader_.availability() == Availability::Ready &&
                             ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
@@ -179,7 +166,6 @@ std::string AttachedSet::trouble(const Terms& terms) const {
   return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
 }
 
-// Remembers what is logged only after it has been: memory may run out before.
 void AttachedSet::log_change() {
   const Availability availability = reader_.availability();
   std::string reason(reader_.reason());
@@ -187,9 +173,9 @@ void AttachedSet::log_change() {
   if (availability != Availability::Ready) {
     write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
   } else if (!reason.empty()) {
-    write_error_log("keysieve: " + quoted(name_) + " keeps its old publication: " + reason);
+    write_error_log("keysieve: " + quoted(name()) + " keeps its old publication: " + reason);
   } else {
-    write_error_log("keysieve: " + quoted(name_) + " is " +
+    write_error_log("keysieve: " + quoted(name()) + " is " +
                     (logged_availability_ == Availability::Ready ? "up to date" : "ready") + " again");
   }
   logged_availability_ = availability;
@@ -197,12 +183,9 @@ void AttachedSet::log_change() {
 }
 
 void AttachedSet::log_mismatch(const Terms& terms) {
-  std::string mismatch = mismatch_text(terms);
-  if (logged_mismatches_.count(mismatch) != 0) return;
-  const std::string line = "keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                           (terms.contents == Terms::Contents::Keys ? "answers maybe" : "is unknown");
-  logged_mismatches_.insert(std::move(mismatch));
-  write_error_log(line);
+  if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
+  write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
+                  (terms.needs_values ? "is unknown" : "answers maybe"));
 }
 
 }  // namespace keysieve

@@ -24,12 +24,9 @@ struct AnswerCounts {
 struct Terms {
   enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
 
-  // What is asked for. Members: the names of sets.
-  enum class Contents : std::uint8_t { Keys, Values, Members };
-
   const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
   OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
-  Contents contents = Contents::Keys;  // if the set has not these, it is Incompatible
+  bool needs_values = false;  // then a set that is no map is Incompatible
 };
 
 // Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
@@ -40,19 +37,12 @@ MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
  public:
-  AttachedSet(const ReaderSettings& settings, std::string_view name)
-      : reader_(settings, name), name_(reader_.set_name()) {}
-  // Stands for the sets that there was no memory for, and answers as one that is missing.
-  AttachedSet() = default;
-  AttachedSet* stand_for(std::string_view name) noexcept {
-    name_ = name;
-    return this;
-  }
+  AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
   AttachedSet(const AttachedSet&) = delete;
   AttachedSet& operator=(const AttachedSet&) = delete;
   ~AttachedSet() = default;
 
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+  [[nodiscard]] std::string_view name() const noexcept { return reader_.set_name(); }
 
   // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
@@ -83,32 +73,23 @@ class AttachedSet {
   // or nothing if an exception is pending (from check_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
-  // What a map says of one key by `ask(attachment)`; kUnknown while it is not Ready, or has not the contents
-  // that `terms` ask for.
-  template <typename Ask>
-  MapAnswer find_by(Ask&& ask, const Terms& terms) noexcept {
+  // What a map says of one key; kUnknown while it is not Ready, or is no map.
+  MapAnswer find(const zval* key, const Terms& terms) noexcept {
     ++counts_.calls;
     const Attachment* attachment = serving_map(terms);
     if (UNEXPECTED(attachment == nullptr)) return find_nothing(terms, 1);
-    const MapAnswer answer = ask(*attachment);
+    const MapAnswer answer = probe_map(*attachment, key);
     ++counts_.answered;
     counts_.maybe += answer == kAbsent ? 0U : 1U;
     return answer;
-  }
-  MapAnswer find(const zval* key, const Terms& terms) noexcept {
-    return find_by([key](const Attachment& attachment) noexcept { return probe_map(attachment, key); },
-                   terms);
   }
   // Looks up all elements of an array, each of which is a key, in their order and by one publication.
   // Returns how many are not absent.
   std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 
   SetState state(const Terms& terms) noexcept;
-  // The reader's reason and, if no set has this name, which one may be meant. That lists the directory, so
-  // call it only for a message.
-  [[nodiscard]] std::string reason() const;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
-  [[nodiscard]] std::string trouble(const Terms& terms) const;
+  [[nodiscard]] std::string trouble(const Terms& terms) const noexcept;
 
   [[nodiscard]] SetReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SetReader& reader() const noexcept { return reader_; }
@@ -127,17 +108,11 @@ class AttachedSet {
 
   const Attachment* serving_map(const Terms& terms) noexcept {
     const Attachment* attachment = serving(terms.key_profile);
-    return EXPECTED(attachment != nullptr) && has_contents(*attachment, terms.contents) ? attachment
-                                                                                        : nullptr;
+    return EXPECTED(attachment != nullptr) && attachment->snapshot().is_map() ? attachment : nullptr;
   }
 
-  // These functions are noexcept, because no C++ exception may cross into PHP; no_memory.hpp says more.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
-  static bool has_contents(const Attachment& attachment, Terms::Contents contents) noexcept {
-    const SnapshotHeader& header = attachment.snapshot().header();
-    return header.value_bits != 0 && (header.member_count != 0) == (contents == Terms::Contents::Members);
-  }
   [[nodiscard]] SetState why_not_ready() const noexcept;
   [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
@@ -152,7 +127,6 @@ class AttachedSet {
 
   SetReader reader_;
   AnswerCounts counts_;
-  std::string_view name_;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
   std::set<std::string> logged_mismatches_;

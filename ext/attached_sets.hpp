@@ -4,57 +4,48 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <map>
-#include <memory>
 #include <utility>
-#include <vector>
 
-#include "core/worker/base/set_name.hpp"
 #include "ext/attached_seen.hpp"
 #include "ext/attached_set.hpp"
 #include "ext/settings.hpp"
 
 namespace keysieve {
 
-// One type of sets of one source: AttachedSet or AttachedSeen. Not PHP's own table, because that ends the
-// process where memory runs out.
+// One type of sets of one source: AttachedSet or AttachedSeen.
 template <typename Attached>
 class AttachedTable {
  public:
-  explicit AttachedTable(SetSource& source) : source_(source) {}
+  explicit AttachedTable(SetSource& source) noexcept : source_(source) {
+    zend_hash_init(&sets_, 8, nullptr, destroy, /*persistent=*/true);
+  }
   AttachedTable(const AttachedTable&) = delete;
   AttachedTable& operator=(const AttachedTable&) = delete;
-  ~AttachedTable() = default;
+  ~AttachedTable() { zend_hash_destroy(&sets_); }
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move. Without memory for an entry it returns the one that stands for all such sets, which has the name
-  // that was asked for last.
-  Attached* find(zend_string* name);
-  [[nodiscard]] bool is_held(const Attached* set) const noexcept { return set != &without_memory_; }
+  // move.
+  Attached* find(zend_string* name) noexcept {
+    auto* set = static_cast<Attached*>(zend_hash_find_ptr(&sets_, name));
+    return EXPECTED(set != nullptr) ? set : add(name);
+  }
 
-  // `function` must not run PHP code, which could ask new sets.
+  // In the order of their first calls. `function` must not run PHP code, which could ask new sets.
   template <typename Function>
   void for_each(Function function) {
-    for (const auto& set : sets_) function(*set);
+    void* set = nullptr;
+    ZEND_HASH_MAP_FOREACH_PTR(&sets_, set) {
+      function(*static_cast<Attached*>(set));
+    }
+    ZEND_HASH_FOREACH_END();
   }
 
  private:
-  struct Slot {
-    zend_ulong hash = 0;      // PHP's: its strings carry it
-    Attached* set = nullptr;  // none: the slot is free
-  };
+  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name) noexcept;
+  static void destroy(zval* set) { delete static_cast<Attached*>(Z_PTR_P(set)); }
 
-  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name);
-  [[nodiscard]] Attached& made(std::string_view name);
-  void make_slots(std::size_t count);
-  void fill_slot(const Slot& filled) noexcept;
-
-  std::vector<Slot> slots_{1};                   // a power of two, at least half of them free
-  std::size_t mask_ = 0;                         // of a slot's number
-  std::vector<std::unique_ptr<Attached>> sets_;  // in the order of their first calls
-  Attached without_memory_;
-  std::array<char, kMaxSetNameBytes> name_without_memory_{};
+  HashTable sets_;
   SetSource& source_;
 };
 
@@ -82,15 +73,11 @@ class AttachedSets {
 class SetsBySource {
  public:
   // The tables for the current settings; called at the beginning of a request, when no Set or SeenSet object
-  // exists yet. Tables never move until this process forks. Without memory for them it returns those that
-  // never hold a set.
+  // exists yet. Tables never move until this process forks.
   AttachedSets& of_current_settings() noexcept;
 
  private:
-  AttachedSets& made();
-
   pid_t process_ = 0;  // the process that asked these sets
-  AttachedSets without_memory_{SetSource{}};
   std::map<SetSource, AttachedSets> tables_;
 };
 

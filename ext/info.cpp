@@ -14,15 +14,13 @@ void prepare_info_class(zend_class_entry* registered) {
   prepare_facts_class(registered);
 }
 
-void make_info(zval* result, const SetReader& reader, const std::string& trouble) {
+void make_info(zval* result, const SetReader& reader, const std::string& trouble) noexcept {
   // Everything is copied first: Properties says why.
   const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();
   const SnapshotHeader header = snapshot.header();
   const std::string_view kind = snapshot.kind().name;  // a constant of the program
   const std::string key_profile(snapshot.key_profile());
-  std::vector<std::string> members;
-  for (std::uint32_t i = 0; i < header.member_count; ++i) members.emplace_back(snapshot.member(i));
   const double bits_per_key = snapshot.bits_per_key();
   const std::optional<double> fill_ratio = snapshot.fill_ratio();
   const UnixSeconds valid_until = snapshot.valid_until();
@@ -39,7 +37,6 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
   properties.set("keyCount", header.key_count);
   properties.set("knownAbsentCount", header.known_absent);
   properties.set("valueBits", std::uint64_t{header.value_bits});
-  properties.set("members", members);
   properties.set("shardCount", std::uint64_t{header.shard_count});
   properties.set("shardBytes", std::uint64_t{params_of(header).stride()});
   properties.set("sizeBytes", header.file_bytes);

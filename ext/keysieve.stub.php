@@ -122,10 +122,9 @@ namespace KeySieve {
      * (`build --known-absent`) never get one.
      *
      * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the
-     * build, or looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is
-     * called, and its result is the answer. Ask your database there, or return a default. What it throws passes through. Map itself
-     * never throws UnavailableException, whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class:
-     * a closure, or `$this->method(...)`.
+     * build, or looks as if it had been (rarely). Then $ifUnknown is called, and its result is the answer. Ask your database there,
+     * or return a default. What it throws passes through. Map itself never throws UnavailableException, whatever
+     * keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class: a closure, or `$this->method(...)`.
      *
      * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
      *
@@ -168,16 +167,6 @@ namespace KeySieve {
          */
         public function getMany(iterable $keys, callable $ifUnknown): array {}
 
-        /**
-         * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key
-         * of none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
-         *
-         * @phpstan-param callable(string|int): list<string> $ifUnknown
-         * @phpstan-return list<string>
-         * @throws \TypeError if $ifUnknown returns anything but an array of strings
-         */
-        public function setsOf(string|int $key, callable $ifUnknown): array {}
-
         /** Incompatible also if the set is no map. */
         public function availability(): Availability {}
 
@@ -205,12 +194,6 @@ namespace KeySieve {
         public readonly int $knownAbsentCount;
         /** Bits of each value of a map, 1 to 32; 0: it is no map. */
         public readonly int $valueBits;
-        /**
-         * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
-         *
-         * @phpstan-var list<string>
-         */
-        public readonly array $members;
         public readonly int $shardCount;
         /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
         public readonly int $shardBytes;

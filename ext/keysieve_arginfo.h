@@ -1,6 +1,6 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b03d5f2bd7441e63053ba6909e5b22a123cd370b */
+ * Stub hash: 229ba058b5f6fd513fe05faf6061fa955a548907 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -58,11 +58,6 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_getMany, 0, 2, IS_ARRAY, 0)
 	ZEND_ARG_OBJ_TYPE_MASK(0, keys, Traversable, MAY_BE_ARRAY, NULL)
-	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
-ZEND_END_ARG_INFO()
-
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Map_setsOf, 0, 2, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 	ZEND_ARG_TYPE_INFO(0, ifUnknown, IS_CALLABLE, 0)
 ZEND_END_ARG_INFO()
 
@@ -131,7 +126,6 @@ ZEND_METHOD(KeySieve_Set, info);
 ZEND_METHOD(KeySieve_Map, __construct);
 ZEND_METHOD(KeySieve_Map, get);
 ZEND_METHOD(KeySieve_Map, getMany);
-ZEND_METHOD(KeySieve_Map, setsOf);
 ZEND_METHOD(KeySieve_Map, availability);
 ZEND_METHOD(KeySieve_Map, info);
 ZEND_METHOD(KeySieve_Info, __construct);
@@ -186,7 +180,6 @@ static const zend_function_entry class_KeySieve_Map_methods[] = {
 	ZEND_ME(KeySieve_Map, __construct, arginfo_class_KeySieve_Map___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, get, arginfo_class_KeySieve_Map_get, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, getMany, arginfo_class_KeySieve_Map_getMany, ZEND_ACC_PUBLIC)
-	ZEND_ME(KeySieve_Map, setsOf, arginfo_class_KeySieve_Map_setsOf, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, availability, arginfo_class_KeySieve_Map_availability, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, info, arginfo_class_KeySieve_Map_info, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
@@ -386,12 +379,6 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_string *property_valueBits_name = zend_string_init("valueBits", sizeof("valueBits") - 1, 1);
 	zend_declare_typed_property(class_entry, property_valueBits_name, &property_valueBits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_valueBits_name);
-
-	zval property_members_default_value;
-	ZVAL_UNDEF(&property_members_default_value);
-	zend_string *property_members_name = zend_string_init("members", sizeof("members") - 1, 1);
-	zend_declare_typed_property(class_entry, property_members_name, &property_members_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
-	zend_string_release(property_members_name);
 
 	zval property_shardCount_default_value;
 	ZVAL_UNDEF(&property_shardCount_default_value);

@@ -1,6 +1,3 @@
-#include <bit>
-
-#include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/asked_set.hpp"
 #include "ext/classes.hpp"
@@ -176,49 +173,6 @@ void return_values(zval* return_value, HashTable* keys, std::span<const MapAnswe
   if (UNEXPECTED(unknown != 0)) fill_unknown(return_value, if_unknown, unknown);
 }
 
-void return_members(zval* return_value, const SnapshotView& map, MapAnswer answer) {
-  std::uint64_t members = map.members_of(answer);
-  if (members == 0) RETURN_EMPTY_ARRAY();
-  array_init(return_value);
-  for (; members != 0; members &= members - 1) {
-    const auto index = static_cast<std::uint32_t>(std::countr_zero(members));
-    if (index >= map.header().member_count) break;
-    const std::string_view name = map.member(index);
-    add_next_index_stringl(return_value, name.data(), name.size());
-  }
-}
-
-// What $ifUnknown has returned, as a list.
-[[gnu::cold]] void return_other_members(zval* return_value, zval* if_unknown, zval* key) {
-  constexpr const char* kExpected = "must return an array of strings";
-  zval returned;
-  if (!call_if_key_unknown(if_unknown, key, &returned)) return;
-  if (Z_TYPE(returned) != IS_ARRAY) {
-    zend_argument_type_error(2, "%s, %s returned", kExpected, type_name(&returned));
-    zval_ptr_dtor(&returned);
-    return;
-  }
-  const std::size_t count = zend_hash_num_elements(Z_ARRVAL(returned));
-  if (!make_array(return_value, count, /*is_packed=*/true)) {
-    zval_ptr_dtor(&returned);
-    return;
-  }
-  zval* name = nullptr;
-  ZEND_HASH_FOREACH_VAL(Z_ARRVAL(returned), name) {
-    ZVAL_DEREF(name);
-    if (UNEXPECTED(Z_TYPE_P(name) != IS_STRING)) {
-      zend_argument_type_error(2, "%s, %s returned in it", kExpected, type_name(name));
-      zval_ptr_dtor(return_value);
-      ZVAL_NULL(return_value);
-      break;
-    }
-    Z_TRY_ADDREF_P(name);
-    add_next_index_zval(return_value, name);
-  }
-  ZEND_HASH_FOREACH_END();
-  zval_ptr_dtor(&returned);
-}
-
 }  // namespace
 
 void prepare_map_class(zend_class_entry* registered) {
@@ -238,7 +192,7 @@ ZEND_METHOD(KeySieve_Map, __construct) {
 
   keysieve::AskedSet* asked = keysieve::construct_asked(ZEND_THIS, name, key_profile);
   if (asked == nullptr) RETURN_THROWS();
-  asked->terms.contents = keysieve::Terms::Contents::Values;
+  asked->terms.needs_values = true;
 }
 
 ZEND_METHOD(KeySieve_Map, get) {
@@ -257,7 +211,7 @@ ZEND_METHOD(KeySieve_Map, get) {
   keysieve::return_if_unknown(return_value, if_unknown, key);
 }
 
-KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
+ZEND_METHOD(KeySieve_Map, getMany) {
   zval* iterable = nullptr;
   zval* if_unknown = nullptr;
   ZEND_PARSE_PARAMETERS_START(2, 2)
@@ -273,32 +227,6 @@ KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Map, getMany) {
   if (UNEXPECTED(!answers)) return;
   const std::size_t found = asked->set->find_many(keys.get(), asked->terms, answers.get());
   keysieve::return_values(return_value, keys.get(), answers.get(), found, if_unknown);
-}
-
-ZEND_METHOD(KeySieve_Map, setsOf) {
-  zval* key = nullptr;
-  zval* if_unknown = nullptr;
-  ZEND_PARSE_PARAMETERS_START(2, 2)
-    KEYSIEVE_PARAM_KEY(key)
-    KEYSIEVE_PARAM_CALLABLE(if_unknown)
-  ZEND_PARSE_PARAMETERS_END();
-
-  keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
-  if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  keysieve::Terms terms = asked->terms;
-  terms.contents = keysieve::Terms::Contents::Members;
-  const keysieve::SnapshotView* map = nullptr;  // what has answered; valid until PHP code runs
-  const keysieve::MapAnswer answer = asked->set->find_by(
-      [key, &map](const keysieve::Attachment& attachment) noexcept {
-        map = &attachment.snapshot();
-        return keysieve::probe_map(attachment, key);
-      },
-      terms);
-  if (map == nullptr || answer == keysieve::kUnknown) {
-    keysieve::return_other_members(return_value, if_unknown, key);
-  } else {
-    keysieve::return_members(return_value, *map, answer);
-  }
 }
 
 ZEND_METHOD(KeySieve_Map, availability) {

@@ -8,7 +8,6 @@
 #include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
 #include "ext/exceptions.hpp"
-#include "ext/no_memory.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/settings.hpp"
 // After the headers above, because it uses PHP's macros
@@ -82,16 +81,14 @@ std::string description_of(const AttachedSet& set) {
     if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
     text += std::to_string(header.file_bytes) + " bytes";
   }
-  if (const std::string reason = set.reason(); !reason.empty()) {
-    text += " (" + reason + ")";
-  }
+  if (!reader.reason().empty()) text += " (" + std::string(reader.reason()) + ")";
   return text;
 }
 
 std::string description_of(const AttachedSeen& set) {
   const keysieve::SeenReader& reader = set.reader();
   std::string text(to_string(reader.availability()));
-  if (!reader.is_ready()) return text + " (" + set.reader_reason() + ")";
+  if (!reader.is_ready()) return text + " (" + reader.reason() + ")";
   std::uint64_t bytes = 0;
   for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.words().size_bytes();
   return text + ", " + std::to_string(reader.filters().size()) +
@@ -100,7 +97,7 @@ std::string description_of(const AttachedSeen& set) {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 // Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
-Rows rows_of_info() {
+Rows rows_of_info() noexcept {
   Rows rows;
   rows.emplace_back("Snapshot formats", keysieve::snapshot_formats_text());
   rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
@@ -114,8 +111,7 @@ Rows rows_of_info() {
 }
 
 ZEND_MINFO_FUNCTION(keysieve) {
-  Rows rows;
-  keysieve::if_memory_lasts([&rows] { rows = rows_of_info(); });
+  const Rows rows = rows_of_info();
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);

@@ -1,7 +1,6 @@
 // What the classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet have in common: an object that stands for
 // a set of this thread, found by its name. `Own` is what an object holds besides its properties. Its member
-// `set` is nullptr before the constructor has run, and as long as there is no memory for the set.
-// Own::table() is where sets are found.
+// `set` is nullptr before the constructor has run. Own::table() is where sets are found.
 #pragma once
 
 #include "ext/exceptions.hpp"
@@ -12,9 +11,6 @@ namespace keysieve {
 template <typename Own>
 struct NamedObject {
   Own own;
-  // What calls use while there is no memory for the set; each looks again. Once used it stays valid, for
-  // calls that have it while another one finds memory.
-  Own without_memory;
   zend_object std;  // last: PHP puts the properties behind it
 
   // Called from MINIT. An object is not cloned, and equals only itself: two of one set may answer
@@ -41,7 +37,7 @@ struct NamedObject {
       return nullptr;
     }
     Own& own = of(Z_OBJ_P(object))->own;
-    if (EXPECTED(Own::table().is_held(set))) own.set = set;
+    own.set = set;
     ZVAL_STR_COPY(name_property, name);
     return &own;
   }
@@ -50,29 +46,13 @@ struct NamedObject {
   // from within an error handler.
   static Own* constructed(zval* object) {
     Own& own = of(Z_OBJ_P(object))->own;
-    return EXPECTED(own.set != nullptr) ? &own : constructed_without_set(object);
+    return EXPECTED(own.set != nullptr) ? &own : refuse(object);
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] static Own* constructed_without_set(zval* object) {
-    const zval* name = OBJ_PROP_NUM(Z_OBJ_P(object), 0);
-    if (Z_TYPE_P(name) == IS_UNDEF) {
-      zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
-      return nullptr;
-    }
-    NamedObject& self = *of(Z_OBJ_P(object));
-    auto* set = Own::table().find(Z_STR_P(name));
-    if (set == nullptr) {
-      throw_invalid_name(Z_STR_P(name));
-      return nullptr;
-    }
-    if (Own::table().is_held(set)) {
-      self.own.set = set;
-      return &self.own;
-    }
-    self.without_memory = self.own;
-    self.without_memory.set = set;
-    return &self.without_memory;
+  [[gnu::noinline, gnu::cold]] static Own* refuse(const zval* object) {
+    zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
+    return nullptr;
   }
 
   inline static zend_object_handlers handlers;
@@ -85,7 +65,6 @@ struct NamedObject {
   static zend_object* create(zend_class_entry* of_class) {
     auto* object = static_cast<NamedObject*>(zend_object_alloc(sizeof(NamedObject), of_class));
     object->own = {};
-    object->without_memory = {};
     zend_object_std_init(&object->std, of_class);
     object_properties_init(&object->std, of_class);
     object->std.handlers = &handlers;

@@ -1,4 +1,7 @@
 // What PHP needs from the module: its version, its entry and its per-thread globals.
+//
+// No C++ exception may cross into PHP, so what allocates is noexcept: where malloc fails, the process ends,
+// as by PHP's own persistent allocator. Batches ask memory_limit before they allocate (memory_limit.hpp).
 #pragma once
 
 // PHP's headers are C and not free of warnings; they are included only here.

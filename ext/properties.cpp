@@ -49,14 +49,6 @@ void Properties::set(std::string_view name, std::string_view text) {
   zval_ptr_dtor(&value);
 }
 
-void Properties::set(std::string_view name, const std::vector<std::string>& texts) {
-  zval value;
-  array_init(&value);
-  for (const std::string& text : texts) add_next_index_stringl(&value, text.data(), text.size());
-  set(name, &value);
-  zval_ptr_dtor(&value);
-}
-
 void Properties::set_text_or_null(std::string_view name, std::string_view text) {
   if (!text.empty()) return set(name, text);
   set_null(name);

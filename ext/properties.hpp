@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "core/worker/base/clock.hpp"
 #include "ext/zend.hpp"
@@ -23,7 +22,6 @@ class Properties {
   void set(std::string_view name, double number);
   void set(std::string_view name, std::optional<double> number);
   void set(std::string_view name, std::string_view text);
-  void set(std::string_view name, const std::vector<std::string>& texts);
   // Empty: null.
   void set_text_or_null(std::string_view name, std::string_view text);
   void set_moment(std::string_view name, UnixSeconds moment);

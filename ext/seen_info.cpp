@@ -17,7 +17,7 @@ void prepare_seen_info_class(zend_class_entry* registered) {
   prepare_facts_class(registered);
 }
 
-void make_seen_info(zval* result, const SeenReader& reader) {
+void make_seen_info(zval* result, const SeenReader& reader) noexcept {
   // Everything is copied first: Properties says why.
   const SeenFacts facts = seen_facts(reader);
   const std::string_view on_unavailable = to_string(reader.on_unavailable());

@@ -1,6 +1,5 @@
 #include "ext/classes.hpp"
 
-#include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/asked_set.hpp"
 
@@ -60,7 +59,7 @@ void return_candidates(zval* return_value, HashTable* keys, std::span<const bool
 
 // A method that takes an array of keys: asks for all of them, and has `give` make the result of the answers.
 template <typename Give>
-KEYSIEVE_UNGUARDED void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
+void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
   zval* iterable = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ITERABLE(iterable)
@@ -120,14 +119,14 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
   RETURN_BOOL(asked->set->may_contain(key, asked->terms));
 }
 
-KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Set, mayContainMany) {
+ZEND_METHOD(KeySieve_Set, mayContainMany) {
   keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU,
                         [](zval* result, HashTable* keys, std::span<const bool> answers, std::size_t) {
                           keysieve::return_bools(result, keys, answers);
                         });
 }
 
-KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Set, candidates) {
+ZEND_METHOD(KeySieve_Set, candidates) {
   keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keysieve::return_candidates);
 }
 

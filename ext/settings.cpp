@@ -7,7 +7,6 @@
 #include <new>
 #include <vector>
 
-#include "ext/no_memory.hpp"
 #include "ext/php_keysieve.h"
 
 namespace keysieve {
@@ -37,7 +36,7 @@ std::optional<uid_t> uid_of_name(const char* name) {
   return found->pw_uid;
 }
 
-std::optional<uid_t> uid_of(const std::string& owner) {
+std::optional<uid_t> uid_of(const std::string& owner) noexcept {
   if (owner.empty()) return std::nullopt;
   uid_t uid = 0;
   const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
@@ -69,8 +68,7 @@ ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
   KEYSIEVE_G(owner_uid) = std::nullopt;
-  if (must_look_up_early(stage))
-    if_memory_lasts([&] { KEYSIEVE_G(owner_uid) = uid_of(ZSTR_VAL(new_value)); });
+  if (must_look_up_early(stage)) KEYSIEVE_G(owner_uid) = uid_of(ZSTR_VAL(new_value));
   return SUCCESS;
 }
 

@@ -15,7 +15,7 @@ use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** Maps: a value for each key, which sets a key is in, and the callable that answers what the map cannot know. */
+/** Maps: a value for each key, and the callable that answers what the map cannot know. */
 final class MapTest extends TestCase
 {
     private const TIERS = ['apple' => 3, '猫' => 0, 42 => 7, '007' => 65_535, ' ' => 1];
@@ -23,11 +23,6 @@ final class MapTest extends TestCase
     public static function setUpBeforeClass(): void
     {
         SharedMemory::publish(SharedMemory::buildMap('tiers', self::TIERS));
-        SharedMemory::publish(SharedMemory::buildMembers('words', [
-            'encyclopedia' => ['apple', '猫', 42],
-            'articles' => ['apple', 'both'],
-            'shop' => ['both', 'apple', 'phone'],
-        ]));
         SharedMemory::put('plain', ['apple', 'pear'], ['--key-profile', 'raw']);
     }
 
@@ -136,58 +131,6 @@ final class MapTest extends TestCase
         self::assertThrows(\ValueError::class, 'getMany(): Argument #1 ($keys) must not give the array key 1 twice', $ask);
     }
 
-    public function testNamesTheSetsThatHaveAKey(): void
-    {
-        $map = new Map('words');
-        $sets = static fn (mixed $key): array => $map->setsOf($key, self::notAsked(...));
-        self::assertSame(['articles', 'encyclopedia', 'shop'], $sets('apple'));
-        self::assertSame(['encyclopedia'], $sets('猫'));
-        self::assertSame(['encyclopedia'], $sets(42));
-        self::assertSame(['articles', 'shop'], $sets('both'));
-        self::assertSame(['shop'], $sets('phone'));
-        self::assertSame([], $sets('foreign'));
-        self::assertSame(['articles', 'encyclopedia', 'shop'], $map->info()->members);
-    }
-
-    public function testManySetsMayHaveAKey(): void
-    {
-        $members = [];
-        for ($set = 0; $set < 64; ++$set) {
-            $members[sprintf('set-%02d', $set)] = array_filter(range(1, 200), static fn (int $key): bool => $key * 7 % 64 <= $set);
-        }
-        SharedMemory::publish(SharedMemory::buildMembers('many', array_reverse($members)));
-        $map = new Map('many');
-        self::assertCount(64, $map->info()->members);
-        foreach (range(1, 200) as $key) {
-            $expected = array_keys(array_filter($members, static fn (array $keys): bool => in_array($key, $keys, true)));
-            self::assertSame($expected, $map->setsOf($key, self::notAsked(...)));
-        }
-    }
-
-    /** A wrong value may be one that no combination has. */
-    public function testAForeignKeyMayBeInWrongSetsButOnlyInThoseOfTheMap(): void
-    {
-        SharedMemory::publish(SharedMemory::buildMembers('guess', ['a' => self::keys(20_000), 'b' => self::keys(10_000), 'c' => ['key 1']], ['--fpr', '0.5']));
-        $found = array_map(static fn (string $key): array => (new Map('guess'))->setsOf($key, self::notAsked(...)), self::keys(1_000, 'foreign'));
-        self::assertContains([], $found);
-        self::assertContains(['a'], $found);
-        foreach ($found as $sets) {
-            self::assertSame([], array_diff($sets, ['a', 'b', 'c']));
-        }
-    }
-
-    /** Somebody may publish the one under the name of the other. */
-    public function testAMapOfValuesDoesNotKnowSetsAndAMapOfSetsDoesNotKnowValues(): void
-    {
-        [$tiers, $words] = [new Map('tiers'), new Map('words')];
-        self::assertSame(['asked'], $tiers->setsOf('apple', static fn (): array => ['asked']));
-        self::assertSame(7, $words->get('apple', static fn (): int => 7));
-        self::assertSame(['pear' => 7], $words->getMany(['pear'], static fn (): array => ['pear' => 7]));
-        self::assertSame(Availability::Ready, $tiers->availability());
-        self::assertSame(Availability::Ready, $words->availability());
-        self::assertNull($words->info()->trouble);
-    }
-
     public function testASetAnswersForAMap(): void
     {
         $set = new Set('tiers');
@@ -195,7 +138,6 @@ final class MapTest extends TestCase
         self::assertSame(['apple', 3 => '007'], $set->candidates(['apple', 'pear', '42 ', '007']));
         self::assertSame([true, false], $set->mayContainMany(['猫', 'cat']));
         self::assertSame(16, $set->info()->valueBits);
-        self::assertSame([], $set->info()->members);
     }
 
     public function testInfoOfASetThatIsNoMapSaysSo(): void
@@ -218,11 +160,9 @@ final class MapTest extends TestCase
     public function testAnAddedKeyIsUnknown(): void
     {
         SharedMemory::publishWithLayer(SharedMemory::buildMap('growing', ['apple' => 3, 'pear' => 4, 42 => 5]));
-        SharedMemory::publishWithLayer(SharedMemory::buildMembers('growing-sets', ['a' => ['apple', 'pear'], 'b' => ['pear']]));
         $map = new Map('growing');
         self::assertNull($map->get('plum', self::notAsked(...)));
         SharedMemory::addLive('growing', 'plum', '43', 'pear');
-        SharedMemory::addLive('growing-sets', 'plum');
 
         $asked = [];
         $note = static function (mixed $key) use (&$asked): int {
@@ -247,10 +187,6 @@ final class MapTest extends TestCase
         self::assertSame([['plum', 43, 'pear']], $lists);
         self::assertSame(['plum' => 11, 'apple' => 3, 43 => 10, 42 => 5], $values);
         self::assertSame(['apple' => 3], $map->getMany(['plum', 'apple'], static fn () => []));
-
-        $sets = new Map('growing-sets');
-        self::assertSame(['a', 'b'], $sets->setsOf('pear', self::notAsked(...)));
-        self::assertSame(['b', 'x'], $sets->setsOf('plum', static fn (string $key): array => [$key => 'b', 7 => 'x']));
         self::assertTrue((new Set('growing'))->mayContain('plum'));
     }
 
@@ -287,7 +223,6 @@ final class MapTest extends TestCase
         $count = static fn (array $keys): array => array_flip($keys);
         self::assertSame(['apple' => 0, 42 => 1, 'pear' => 2, '猫' => 3], $map->getMany($keys, $count));
         self::assertSame([], $map->getMany([], self::notAsked(...)));
-        self::assertSame(['x'], $map->setsOf('apple', static fn () => ['x']));
     }
 
     public function testAMapNeverThrowsItselfAndSaysOnceThatASetIsNoMap(): void
@@ -304,7 +239,7 @@ final class MapTest extends TestCase
         self::assertSame(
             "keysieve: set \"plain\" was built without values: every such lookup is unknown\n"
                 . 'keysieve: set "nowhere" is missing (' . SharedMemory::folder('nowhere')
-                . ": No such file or directory; no set has this name): every lookup answers maybe\n",
+                . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
     }
@@ -360,12 +295,6 @@ final class MapTest extends TestCase
         if (!is_array($wrong)) {
             $ask = static fn () => $map->getMany(['a'], static fn () => $wrong);
             self::assertThrows(\TypeError::class, "KeySieve\\Map::getMany{$call}an array of ?int, $message", $ask);
-            $ask = static fn () => $map->setsOf('a', static fn () => $wrong);
-            self::assertThrows(\TypeError::class, "KeySieve\\Map::setsOf{$call}an array of strings, $message", $ask);
-        }
-        if (!is_string($wrong)) {
-            $ask = static fn () => $map->setsOf('a', static fn () => ['x', $wrong]);
-            self::assertThrows(\TypeError::class, "KeySieve\\Map::setsOf{$call}an array of strings, $message in it", $ask);
         }
     }
 
@@ -376,7 +305,6 @@ final class MapTest extends TestCase
         foreach ([
             static fn () => $map->get('a', $throw),
             static fn () => $map->getMany(['a', 'b'], $throw),
-            static fn () => $map->setsOf('a', $throw),
         ] as $ask) {
             self::assertThrows(\DomainException::class, 'no database', $ask);
         }
@@ -418,7 +346,7 @@ final class MapTest extends TestCase
 
     public function testIfUnknownMustBeThereAndCallable(): void
     {
-        foreach (['get' => 'apple', 'getMany' => ['apple'], 'setsOf' => 'apple'] as $method => $argument) {
+        foreach (['get' => 'apple', 'getMany' => ['apple']] as $method => $argument) {
             self::assertThrows(\ArgumentCountError::class, 'exactly 2', static fn () => (new Map('tiers'))->$method($argument));
             foreach (['no_such_function', [self::class, 'nowhere'], null, 3, new \stdClass()] as $none) {
                 $ask = static fn () => (new Map('tiers'))->$method($argument, $none);
@@ -432,10 +360,8 @@ final class MapTest extends TestCase
         $map = new Map('tiers');
         foreach ([null, 1.5, true, [], new \stdClass()] as $none) {
             [$given, $type] = [self::given($none), get_debug_type($none)];
-            foreach (['get', 'setsOf'] as $method) {
-                $ask = static fn () => $map->$method($none, self::notAsked(...));
-                self::assertThrows(\TypeError::class, "KeySieve\\Map::$method(): Argument #1 (\$key) must be of type string|int, $given", $ask);
-            }
+            $ask = static fn () => $map->get($none, self::notAsked(...));
+            self::assertThrows(\TypeError::class, "KeySieve\\Map::get(): Argument #1 (\$key) must be of type string|int, $given", $ask);
             $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
             self::assertThrows(\TypeError::class, "must be an array of string|int, $type given at index \"x\"", $ask);
         }

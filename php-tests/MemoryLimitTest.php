@@ -32,7 +32,6 @@ final class MemoryLimitTest extends TestCase
             yield "getMany, $name, unknown" => [$keys, sprintf($getMany, 'static fn (): array => []')];
             yield "getMany, $name, merged" => [$keys, sprintf($getMany, 'static fn (array $keys): array => array_fill_keys($keys, 7)')];
         }
-        yield 'setsOf' => [self::LIST, 'static fn (array $keys): array => (new KeySieve\Map("nosuch"))->setsOf("k", static fn (): array => array_fill(0, 200_000, "x"))'];
         yield 'candidate_sets' => ['array_fill(0, 200_000, "nosuch")', 'static fn (array $names): array => KeySieve\candidate_sets($names, "k")'];
         yield 'LocalFilter' => ['[]', 'static fn (): object => new KeySieve\LocalFilter(5_000_000)'];
     }

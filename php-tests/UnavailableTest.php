@@ -11,6 +11,7 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
 /** What an unavailable set says: one line for the operator, and an exception where the setting asks for one. */
 final class UnavailableTest extends TestCase
@@ -29,46 +30,31 @@ final class UnavailableTest extends TestCase
         self::assertSame('', $script->output);
         self::assertSame(
             'keysieve: set "nowhere" is missing (' . SharedMemory::folder('nowhere')
-                . ": No such file or directory; no set has this name): every lookup answers maybe\n",
+                . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
     }
 
-    /** @return iterable<string, array{string, string}> a name, and what is said about it besides the system's reason */
-    public static function unknownNames(): iterable
+    /** @return iterable<string, array{string, string}> an option of prlimit, and the reason */
+    public static function limits(): iterable
     {
-        yield 'one letter is wrong' => ['named-tagz', 'no set has this name, did you mean "named-tags"?'];
-        yield 'two letters changed places' => ['named-tgas', 'no set has this name, did you mean "named-tags"?'];
-        yield 'the beginning' => ['named', 'no set has this name, did you mean "named-tags"?'];
-        yield 'another name' => ['encyclopedia', 'no set has this name'];
-        yield 'the name of a seen set' => ['named-clicks', 'it is a seen set: use KeySieve\SeenSet'];
+        yield 'no address space' => ['--as=1:', 'Cannot allocate memory'];
+        yield 'no descriptor' => ['--nofile=0:', 'Too many open files'];
     }
 
-    #[DataProvider('unknownNames')]
-    public function testAnUnknownNameGetsASuggestion(string $name, string $hint): void
+    #[DataProvider('limits')]
+    #[Group('extension')]
+    #[Group('unsanitized')]
+    public function testASetThatCannotBeOpenedOrMappedAnswersMaybe(string $limit, string $reason): void
     {
-        SharedMemory::put('named-tags', ['apple']);
-        is_dir(SharedMemory::directory() . '/seen.d/named-clicks') || mkdir(SharedMemory::directory() . '/seen.d/named-clicks', recursive: true);
+        SharedMemory::put('limited', ['apple']);
         $script = PhpScript::run(<<<PHP
-            try {
-                (new Set('$name', throw: true))->mayContain('apple');
-            } catch (UnavailableException \$exception) {
-                echo \$exception->getMessage();
-            }
+            \$set = new Set('limited');
+            exec('prlimit $limit --pid ' . getmypid());
+            echo json_encode([\$set->mayContain('apple'), \$set->mayContain('pear'), \$set->availability()]);
             PHP);
-        self::assertSame("set \"$name\" is missing (" . SharedMemory::folder($name) . ": No such file or directory; $hint)", $script->output);
-        self::assertSame("keysieve: $script->output: every lookup answers maybe\n", $script->errors);
-    }
-
-    public function testNoNameIsToldToAProcessThatMayNotListTheDirectory(): void
-    {
-        self::needsRoot();
-        $directory = SharedMemory::directory() . '-unlisted';
-        mkdir("$directory/tags", recursive: true);
-        chmod($directory, 0711);
-        $settings = ['keysieve.directory' => $directory, 'opcache.enable_cli' => '0']; // whose file cache is another user's
-        $script = PhpScript::run("(new Set('tagz'))->mayContain('apple');", $settings, ['setpriv', '--reuid=nobody', '--clear-groups']);
-        self::assertSame("keysieve: set \"tagz\" is missing ($directory/tagz: No such file or directory): every lookup answers maybe\n", $script->errors);
+        self::assertSame('[true,true,"missing"]', $script->output);
+        self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
     }
 
     /** @return iterable<string, array{\Closure(string): mixed, string}> what is done to a set's folder, and the reason, with FOLDER for it */
@@ -82,7 +68,7 @@ final class UnavailableTest extends TestCase
             Program::output(['rm', '-r', dirname($folder)]);
             touch(dirname($folder));
         }, 'directory PARENT: Not a directory'];
-        yield 'no set' => [static fn (string $folder) => Program::output(['rm', '-r', $folder]), 'FOLDER: No such file or directory; no set has this name'];
+        yield 'no set' => [static fn (string $folder) => Program::output(['rm', '-r', $folder]), 'FOLDER: No such file or directory'];
         yield 'a link as control page' => [$inPlaceOf('control', static fn (string $path) => symlink('lock', $path)), 'FOLDER/control: Too many levels of symbolic links'];
         yield 'a folder as control page' => [$inPlaceOf('control', mkdir(...)), 'FOLDER/control: not trusted: not a regular file'];
         yield 'a pipe as snapshot' => [$inPlaceOf($snapshot, static fn (string $path) => posix_mkfifo($path, 0600)), "FOLDER/$snapshot: not trusted: not a regular file"];
@@ -145,7 +131,7 @@ final class UnavailableTest extends TestCase
     /** @return iterable<string, array{string, string}> calls, and what they throw */
     public static function calls(): iterable
     {
-        $missing = 'set "nowhere" is missing (' . SharedMemory::folder('nowhere') . ': No such file or directory; no set has this name)';
+        $missing = 'set "nowhere" is missing (' . SharedMemory::folder('nowhere') . ': No such file or directory)';
         yield 'mayContain' => ["(new Set('nowhere'))->mayContain('a')", $missing];
         yield 'mayContainMany' => ["(new Set('nowhere'))->mayContainMany(['a', 'x' => 'b'])", $missing];
         yield 'candidates' => ["(new Set('nowhere'))->candidates(array_fill(0, 1000, 'a'))", $missing];

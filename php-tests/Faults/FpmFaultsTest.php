@@ -175,6 +175,26 @@ final class FpmFaultsTest extends TestCase
         $this->report("pm = {$directives['pm']}: $rounds publications, " . count($workers) . ' workers seen');
     }
 
+    /** PHP ends the request; the worker goes on. */
+    public function testTheNextRequestAfterMemoryLimitIsAnsweredRightly(): void
+    {
+        SharedMemory::put('limited', ['apple']);
+        $pool = new FpmPool(<<<'PHP'
+            $set = new KeySieve\Set('limited');
+            if ($_SERVER['QUERY_STRING'] === 'too-much') {
+                $keys = array_fill(0, 100_000, 'pear');
+                ini_set('memory_limit', memory_get_usage(true));
+                $set->mayContainMany($keys);
+            }
+            echo json_encode([getmypid(), $set->mayContainMany(['apple', 'pear'])]);
+            PHP, ['pages' => ['pm.max_children' => '1']]);
+        [$worker] = json_decode($pool->request()->body());
+        for ($request = 0; $request < 20; ++$request) {
+            self::assertStringNotContainsString("[$worker", $pool->request('too-much')->body());
+            self::assertSame("[$worker,[true,false]]", $pool->request()->body());
+        }
+    }
+
     /**
      * Publishes a set, and starts a php-fpm whose page verifies it.
      *

@@ -82,7 +82,7 @@ final class FilesTest extends SourceTestCase
     {
         $script = $this->ask("files:$this->folder", '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory; no set has this name)", $script->errors);
+        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory)", $script->errors);
     }
 
     public function testAFolderInThePlaceOfAFileMeansMaybe(): void

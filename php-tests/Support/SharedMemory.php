@@ -71,23 +71,6 @@ final class SharedMemory
         return self::buildOf($map, ['--values', $list, '--allow-suspect-keys', ...$options]);
     }
 
-    /**
-     * A map that says in which sets a key is.
-     *
-     * @param array<string, array<string|int>> $members keys by the names of the sets
-     * @param string[]                         $options of `keysieve build`
-     * @return string the snapshot's file
-     */
-    public static function buildMembers(string $map, array $members, array $options = []): string
-    {
-        foreach ($members as $name => $keys) {
-            $list = self::directory() . "/$map.$name.keys";
-            file_put_contents($list, implode("\n", $keys) . "\n");
-            array_push($options, '--member', "$name=$list");
-        }
-        return self::buildOf($map, $options);
-    }
-
     /** Publishes with an empty live layer, as the loader does. */
     public static function publishWithLayer(string $snapshot): void
     {

@@ -63,12 +63,6 @@ function valuesOfAMap(Map $map): array
     return [$one, ...array_values($many)];
 }
 
-/** @return list<string> */
-function setsOfAKey(Map $map): array
-{
-    return $map->setsOf('apple', static fn (string|int $key): array => ['fruit']);
-}
-
 function everyAvailabilityIsMatched(Set $set): string
 {
     return match ($set->availability()) {

@@ -26,12 +26,6 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             public int $knownAbsentCount,
             /** Bits of each value of a map, 1 to 32; 0: it is no map. */
             public int $valueBits,
-            /**
-             * The sets that Map::setsOf() may name, in ascending order; empty: it was built without `--member`.
-             *
-             * @var list<string>
-             */
-            public array $members,
             public int $shardCount,
             /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
             public int $shardBytes,
@@ -82,7 +76,6 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
                 $header->keyCount,
                 $header->knownAbsent,
                 $header->valueBits,
-                $snapshot->members(),
                 $header->shardCount,
                 $header->stride(),
                 $header->fileBytes,

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
-use KeySieve\Reader\Contents;
 use KeySieve\Reader\Keys;
 use KeySieve\Reader\NotSerializable;
 
@@ -19,9 +18,9 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
      * get one.
      *
      * A map may be unable to know: it is missing, expired, bypassed, incompatible or no map at all, or the key was added since the build, or
-     * looks as if it had been (rarely). setsOf() does not know a map of values, nor get() one of sets. Then $ifUnknown is called, and its result
-     * is the answer. Ask your database there, or return a default. What it throws passes through. Map itself never throws UnavailableException,
-     * whatever keysieve.on_unavailable says. $ifUnknown must be callable from outside of your class: a closure, or `$this->method(...)`.
+     * looks as if it had been (rarely). Then $ifUnknown is called, and its result is the answer. Ask your database there, or return a default.
+     * What it throws passes through. Map itself never throws UnavailableException, whatever keysieve.on_unavailable says. $ifUnknown must be
+     * callable from outside of your class: a closure, or `$this->method(...)`.
      *
      * Set answers about a map's name, too: mayContain() is true for each key that has a value or was added.
      */
@@ -55,7 +54,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
         public function get(mixed $key, callable $ifUnknown): ?int
         {
             $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            $value = $this->attached()->find([$bytes], $this->keyProfile, Contents::Values)[0][0];
+            $value = $this->attached()->find([$bytes], $this->keyProfile)[0];
             if ($value !== AttachedSet::UNKNOWN) {
                 return $value;
             }
@@ -80,7 +79,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
             /** @var array<int|string, int> $values */
             $values = [];
-            foreach ($this->attached()->find($keys, $this->keyProfile, Contents::Values)[0] as $index => $value) {
+            foreach ($this->attached()->find($keys, $this->keyProfile) as $index => $value) {
                 if ($value !== null) {
                     $values[$keys[$index]] = $value;
                 }
@@ -103,42 +102,16 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             return array_filter($values, static fn (?int $value): bool => $value !== null);
         }
 
-        /**
-         * Of a map that was built from several sets (`build --member`): the names of those that have the key, in ascending order. A key of
-         * none of them gets [], or some wrong names at the FPR. $ifUnknown gets the key as in get(), and returns such a list.
-         *
-         * @param string|int $key
-         * @phpstan-param callable(string|int): list<string> $ifUnknown
-         * @phpstan-return list<string>
-         * @throws \TypeError if $ifUnknown returns anything but an array of strings
-         */
-        public function setsOf(mixed $key, callable $ifUnknown): array
-        {
-            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            [[$value], $map] = $this->attached()->find([$bytes], $this->keyProfile, Contents::Members);
-            if ($value !== AttachedSet::UNKNOWN) {
-                return $value === null ? [] : ($map ?? throw new \LogicException('a value of no map'))->membersOf($value);
-            }
-            $names = self::call($ifUnknown, self::asGiven($key, $bytes));
-            if (!is_array($names)) {
-                throw self::wrong(__METHOD__, 'an array of strings', $names);
-            }
-            foreach ($names as $name) {
-                is_string($name) || throw self::wrong(__METHOD__, 'an array of strings', $name, ' in it');
-            }
-            return array_values($names);
-        }
-
         /** Incompatible also if the set is no map. */
         public function availability(): Availability
         {
-            return $this->attached()->availability($this->keyProfile, Contents::Map);
+            return $this->attached()->availability($this->keyProfile, needsValues: true);
         }
 
         /** As Set::info(). */
         public function info(): ?Info
         {
-            return $this->attached()->info($this->keyProfile, Contents::Map);
+            return $this->attached()->info($this->keyProfile, needsValues: true);
         }
 
         /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */

@@ -45,11 +45,8 @@ final class ForgedSnapshot
         $count = 1 + $random->size($random->chance(0.01) ? Contents::MOST_SHARDS - 1 : 30);
         $second = $random->chance(0.3) ? 32 * $random->between(0, intdiv(8192 - $this->shardBytes, 32)) : 0;
         $snapshot = new SnapshotBytes(str_repeat("\0", 4096));
-        $names = $this->valueBits !== 0 && $random->chance(0.5) ? array_slice(['a', 'articles', 'b-1', 'b_', 'products'], 0, $random->between(1, 5)) : [];
-        $combinations = $names === [] ? '' : $random->bytes(8 * $random->between(1, 20));
         $fields = [
-            'value_bits' => $this->valueBits, 'member_count' => count($names), 'combination_count' => intdiv(strlen($combinations), 8),
-            'magic' => 'KEYSIEVE', 'format' => 1, 'kind' => $this->kind, 'hash_id' => 1, 'header_bytes' => 4096,
+            'value_bits' => $this->valueBits, 'magic' => 'KEYSIEVE', 'format' => 1, 'kind' => $this->kind, 'hash_id' => 1, 'header_bytes' => 4096,
             'seed' => $random->bytes(16),
             'shard_bytes' => $this->shardBytes, 'shard_count' => $count, 'hash_count' => $this->hashCount, 'target_fpr' => 0.01,
             'estimated_fpr' => $random->between(0, 1000) / 1000, 'retrieval_bytes' => $second, 'set_name' => 'forged',
@@ -59,9 +56,6 @@ final class ForgedSnapshot
             $snapshot->put($field, $value);
         }
         $snapshot->arrange();
-        if ($names !== []) {
-            $snapshot->putMembers($names, $combinations);
-        }
         $keys = 0;
         for ($shard = 0; $shard < $count; ++$shard) {
             $entry = ['key_count' => $random->chance(0.2) ? 0 : $random->size(65_535)] + $this->entry();

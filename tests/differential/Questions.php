@@ -9,7 +9,7 @@ final class Questions
 {
     private const CALLS = [
         'mayContain' => 30, 'mayContainMany' => 10, 'candidates' => 15, 'may_contain' => 15, 'candidate_sets' => 15,
-        'get' => 10, 'getMany' => 10, 'setsOf' => 8, 'availability' => 2, 'info' => 2,
+        'get' => 10, 'getMany' => 10, 'availability' => 2, 'info' => 2,
     ];
     private const BAD_NAMES = ['', '.', 'UPPER', "nul\0byte", 'tags/x', '猫', '-x'];
 
@@ -62,7 +62,7 @@ final class Questions
             'mayContainMany', 'candidates' => new Question($call, [$this->arguments->many($keys)], $this->object($history), $isStrict),
             'may_contain' => new Question($call, [$this->name(), $value()], null, $isStrict),
             'candidate_sets' => new Question($call, [$this->names(), $value()], null, $isStrict),
-            'get', 'setsOf' => new Question($call, [$value(), $this->ifUnknown()], $this->map($history), $isStrict),
+            'get' => new Question($call, [$value(), $this->ifUnknown()], $this->map($history), $isStrict),
             'getMany' => new Question($call, [$this->arguments->many($keys), $this->ifUnknown()], $this->map($history), $isStrict),
             'availability', 'info' => new Question($call, [], $this->map($history)),
         };

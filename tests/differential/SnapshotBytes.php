@@ -17,9 +17,8 @@ final class SnapshotBytes extends SealedBytes
         'shards_at' => [304, 8], 'shards_bytes' => [312, 8], 'tables_checksum' => [320, 8], 'known_absent' => [328, 8],
         'seeds_at' => [336, 8], 'seeds_bytes' => [344, 8], 'retrieval_bytes' => [352, 4], 'sample_count' => [356, 4],
         'sample' => [360, 512], 'digests_at' => [872, 8], 'digests_bytes' => [880, 8], 'tables_digest' => [888, 32], 'public_key' => [920, 32],
-        'members_at' => [952, 8], 'members_bytes' => [960, 8], 'member_count' => [968, 4], 'combination_count' => [972, 4],
-        'sampled_hashes' => [976, 512], 'sampled_values' => [1488, 256], 'sampled_count' => [1744, 4],
-        'reserved' => [1748, 2276], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
+        'sampled_hashes' => [952, 512], 'sampled_values' => [1464, 256], 'sampled_count' => [1720, 4],
+        'reserved' => [1724, 2300], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
     ];
     private const ENTRY = ['key_count' => [0, 2], 'seed' => [2, 1], 'width' => [3, 1], 'block_count' => [4, 2], 'shape' => [6, 2]];
     private const HEADER_BYTES = 4096;
@@ -96,12 +95,6 @@ final class SnapshotBytes extends SealedBytes
         }
     }
 
-    /** @param list<string> $names, in a snapshot that has room for them and for as many combinations as its header says */
-    public function putMembers(array $names, string $combinations): void
-    {
-        $this->putBytes($this->number('members_at'), implode('', array_map(static fn (string $name): string => str_pad($name, 64, "\0"), $names)) . $combinations);
-    }
-
     public function putShards(string $bytes): void
     {
         $this->putBytes($this->places()['shards_at'], $bytes);
@@ -130,14 +123,11 @@ final class SnapshotBytes extends SealedBytes
         $checksumsBytes = 8 * intdiv($count + $perStretch - 1, $perStretch);
         $digestsAt = $checksumsAt + $checksumsBytes;
         $digestsBytes = $this->number('digests_bytes') === 0 ? 0 : 4 * $checksumsBytes;
-        $membersAt = $digestsAt + $digestsBytes;
-        $membersBytes = 64 * $this->number('member_count') + 8 * $this->number('combination_count');
-        $shardsAt = $membersAt + $membersBytes + 4095 & ~4095;
+        $shardsAt = $digestsAt + $digestsBytes + 4095 & ~4095;
         return [
             'shard_table_at' => self::HEADER_BYTES, 'shard_table_bytes' => 8 * $count, 'seeds_at' => $second === 0 ? 0 : $seedsAt,
             'seeds_bytes' => $checksumsAt - $seedsAt, 'checksums_at' => $checksumsAt, 'checksums_bytes' => $checksumsBytes,
             'digests_at' => $digestsBytes === 0 ? 0 : $digestsAt, 'digests_bytes' => $digestsBytes,
-            'members_at' => $membersBytes === 0 ? 0 : $membersAt, 'members_bytes' => $membersBytes,
             'shards_at' => $shardsAt, 'shards_bytes' => $count * $stride, 'file_bytes' => $shardsAt + $count * $stride,
             'stretch' => $perStretch * $stride,
         ];

@@ -52,16 +52,15 @@ final class PrintedJson
         $this->print('build', '--set', 'tags', '--known-absent', $absent, $keys, '-o', "{$this->folder}/both.ks");
         $this->print('build', '--set', 'tags', '--like', $this->store, $keys, '-o', "{$this->folder}/tags.ks");
         $this->print('build', '--set', 'numbers', '--values', $values, '-o', "{$this->folder}/numbers.ks");
-        $this->print('build', '--set', 'words', '--member', "one=$keys", '--member', "two=$absent", '-o', "{$this->folder}/words.ks");
         $this->print('keygen', "{$this->folder}/key");
         $this->print('keygen', '--show', "{$this->folder}/key");
         $this->print('build', '--set', 'signed', '--sign-key', "{$this->folder}/key", $keys, '-o', "{$this->folder}/signed.ks");
-        foreach (['both', 'tags', 'numbers', 'words', 'signed'] as $name) {
+        foreach (['both', 'tags', 'numbers', 'signed'] as $name) {
             $this->print('inspect', "{$this->folder}/$name.ks");
         }
         $this->print('verify', "{$this->folder}/tags.ks", '--keys', $keys, '--absent', $absent);
         $this->print('verify', "{$this->folder}/both.ks", '--keys', $keys, '--known-absent', $absent);
-        foreach (['numbers a zzz', 'words 1 a zzz', 'tags 1 zzz'] as $question) {
+        foreach (['numbers a zzz', 'tags 1 zzz'] as $question) {
             [$set, $first] = explode(' ', $question, 2);
             $this->print('query', '--file', "{$this->folder}/$set.ks", $set, ...explode(' ', $first));
         }

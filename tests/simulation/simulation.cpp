@@ -183,9 +183,9 @@ Build Simulation::build_from_source(Store& store) {
   MapValues values(1);
   if (is_map) {
     settings.kind = find_filter_kind("ribbon");
-    settings.map.values = &values;
+    settings.values = &values;
     for (const int key : keys) values.add(0, hasher(key_text(key)), value_in(number, key));
-    if (values.finish_values()) throw Broken{"a key with two values"};
+    if (values.finish()) throw Broken{"a key with two values"};
   }
   SnapshotBuilder builder(settings);
   for (const int key : keys) builder.add(key_text(key));

@@ -104,9 +104,9 @@ LogPosition adds_from_of(const BuildOptions& options, Store* store) {
 
 // Kind and shard size: as asked for, else as --like, else the defaults.
 BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model,
-                          const MapContents& map) {
+                          const MapValues* values) {
   BuildSettings settings = options.settings;
-  settings.map = map;
+  settings.values = values;
   if (!options.resize) settings.like = model.geometry;
   settings.signer = options.sign_key.get();
   settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
@@ -151,25 +151,13 @@ void read_key_list(const BuildOptions& options, const std::string& path, const S
   check_suspect_keys(path, read, options.allow_suspect_keys);
 }
 
-void read_map(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
-  if (!options.map.values_path.empty()) {
+void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
+  if (options.map.is_map()) {
     read_key_list(options, options.map.values_path, builder, [&](unsigned thread, auto lines) {
       map.add_lines(thread, lines, builder);
       return builder.keys_given();
     });
-  }
-  for (std::size_t list = 0; list < map.lists().size(); ++list) {
-    read_key_list(options, map.lists()[list].path, builder, [&](unsigned thread, auto keys) {
-      map.add_members(thread, keys, list, builder);
-      return builder.keys_given();
-    });
-  }
-  map.finish(options.format, builder.hasher());
-}
-
-void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
-  if (options.map.is_map()) {
-    read_map(options, builder, map);
+    map.finish(options.format, builder.hasher());
   } else {
     read_key_list(options, options.key_path, builder, [&](unsigned thread, auto keys) {
       builder.add(thread, keys);
@@ -183,9 +171,8 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInp
     });
   }
   if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
-    const std::string& path = options.map.values_path.empty() ? options.key_path : options.map.values_path;
-    const std::string source = path.empty() ? "--member" : key_source(path);
-    throw Error(ErrorKind::Data, source + ": holds no keys; set " + options.settings.set_name +
+    const std::string& path = options.map.is_map() ? options.map.values_path : options.key_path;
+    throw Error(ErrorKind::Data, key_source(path) + ": holds no keys; set " + options.settings.set_name +
                                      " is not built (--min-keys 0 builds an empty one)");
   }
 }
@@ -213,7 +200,7 @@ void build(const BuildOptions& options) {
   if (!model.warning.empty()) print_warning(model.warning);
   BuildResources resources = resources_of(options);
   MapInput map(options.map, resources.threads);
-  const BuildSettings settings = settings_of(options, store.get(), model, map.contents());
+  const BuildSettings settings = settings_of(options, store.get(), model, map.values());
   ProgressLine progress("building " + settings.set_name);
   resources.progress = [&progress](auto done, auto total, auto what) {
     progress.show_count(done, total, what);
@@ -255,7 +242,6 @@ void add_build(CLI::App& program, VerbResult& /*result*/) {
       "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
       "  keysieve build --set tags --known-absent no-article.txt tags.txt -o tags.ks\n"
       "  keysieve build --set tiers --values tiers.tsv -o tiers.ks\n"
-      "  keysieve build --set where --member articles=a.txt --member products=p.txt -o where.ks\n"
       "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
       "In a script, use `set -o pipefail`: otherwise a query that fails half-way builds an incomplete set.");
   add_build_options(verb, *options);

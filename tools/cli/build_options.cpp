@@ -15,11 +15,8 @@ namespace {
 
 // A list that is named as the snapshot would be replaced by it, and the keys lost.
 void check_inputs(const BuildOptions& options) {
-  std::vector<std::string> inputs = options.map.paths();
-  for (const std::string& path :
-       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
-    inputs.push_back(path);
-  }
+  const std::vector<std::string> inputs{options.map.values_path, options.key_path, options.known_absent_path,
+                                        options.guards.required_keys_path};
   check_standard_input(inputs);
   for (const std::string& input : inputs) {
     if (input.empty() || !is_same_file(input, options.output_path)) continue;
@@ -149,8 +146,8 @@ void check_build_options(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);
   if (options.key_path.empty() != options.map.is_map()) {
     throw Error(ErrorKind::Usage, options.key_path.empty()
-                                      ? "which keys? Name a KEYFILE, or for a map --values or --member"
-                                      : "KEYFILE: --values and --member have the keys of a map");
+                                      ? "which keys? Name a KEYFILE, or for a map --values"
+                                      : "KEYFILE: --values has the keys of a map");
   }
   if (options.map.is_map() && options.memory_bytes) {
     throw Error(ErrorKind::Usage,

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/worker/base/nearest_name.hpp"
 #include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/program/nearest_name.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {

@@ -53,26 +53,16 @@ Answer maybe_or_absent(bool may_contain) {
   return {.may_contain = may_contain, .word = may_contain ? "maybe" : "absent"};
 }
 
-// The value of a key in a map, or the names of the sets that it is in.
-Answer answer_of(const SnapshotView& map, MapAnswer found) {
+// The value of a key in a map.
+Answer answer_of(MapAnswer found) {
   if (found == kAbsent) return maybe_or_absent(false);
   if (found == kUnknown) return {.may_contain = true, .word = "unknown"};
-  if (map.header().member_count == 0)
-    return {.may_contain = true, .word = std::to_string(found), .more = {{"value", found}}};
-  if (map.members_of(found) == 0) return maybe_or_absent(false);
-  Answer answer{.may_contain = true, .word = "", .more = {{"sets", Json::array()}}};
-  for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
-    if ((map.members_of(found) >> i & 1) == 0) continue;
-    answer.word += (answer.word.empty() ? "" : ",") + std::string(map.member(i));
-    answer.more["sets"].push_back(map.member(i));
-  }
-  return answer;
+  return {.may_contain = true, .word = std::to_string(found), .more = {{"value", found}}};
 }
 
 Answer answer_in(const SnapshotView& snapshot, std::string_view key) {
   const KeyHash hash = snapshot.hasher()(key);
-  return snapshot.is_map() ? answer_of(snapshot, snapshot.find(hash))
-                           : maybe_or_absent(snapshot.may_contain(hash));
+  return snapshot.is_map() ? answer_of(snapshot.find(hash)) : maybe_or_absent(snapshot.may_contain(hash));
 }
 
 // Answers as PHP would, for each key from what is published then; but a set that is not there is an error
@@ -87,8 +77,7 @@ class PublishedSet {
     if (attached == nullptr) return maybe_or_absent(true);
     const SnapshotView& snapshot = attached->snapshot();
     const KeyHash hash = snapshot.hasher()(key);
-    return snapshot.is_map() ? answer_of(snapshot, attached->find(hash))
-                             : maybe_or_absent(attached->may_contain(hash));
+    return snapshot.is_map() ? answer_of(attached->find(hash)) : maybe_or_absent(attached->may_contain(hash));
   }
 
   void look_again() noexcept { reader_.check_soon(); }

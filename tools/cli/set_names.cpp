@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/nearest_name.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "core/worker/seen/seen_page.hpp"
+#include "tools/program/nearest_name.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"

@@ -2,10 +2,10 @@
 // nearest one: a command that succeeds without doing anything looks like one that helped.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "core/worker/seen/unknown_name.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
@@ -14,6 +14,8 @@ class App;
 }
 
 namespace keysieve {
+
+enum class SetType : std::uint8_t { Published, Seen };
 
 // Which sets of that name the directory has: a published one, a seen one, or both in this order. Throws
 // MissingInput if it has neither; Usage for an invalid name.

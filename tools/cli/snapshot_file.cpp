@@ -44,22 +44,9 @@ void add_known_absent(Report& report, const SnapshotHeader& header) {
 }
 
 void add_values(Report& report, const SnapshotView& snapshot) {
-  const SnapshotHeader& header = snapshot.header();
-  Json names = Json::array();
-  if (!snapshot.is_map()) {
-    report.add_member("value_bits", 0);
-    return report.add_member("members", names);
-  }
-  report.add("values", format_count_of(header.value_bits, "bit"), "value_bits", header.value_bits);
-  if (header.member_count == 0) return report.add_member("members", names);
-  std::string text;
-  for (std::uint32_t i = 0; i < header.member_count; ++i) {
-    const std::string name(snapshot.member(i));
-    text += (i == 0 ? "" : ", ") + name;
-    names.push_back(name);
-  }
-  report.add("members", text + " in " + format_count_of(header.combination_count, "combination"), "members",
-             names);
+  const std::uint8_t bits = snapshot.header().value_bits;
+  if (!snapshot.is_map()) return report.add_member("value_bits", 0);
+  report.add("values", format_count_of(bits, "bit"), "value_bits", bits);
 }
 
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {

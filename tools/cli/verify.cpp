@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "core/builder/partition/shard_order.hpp"
@@ -105,44 +104,7 @@ std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options
   return keys;
 }
 
-std::uint64_t member_bit(const SnapshotView& map, const std::string& name, const std::string& path) {
-  for (std::uint32_t i = 0; i < map.header().member_count; ++i) {
-    if (map.member(i) == name) return std::uint64_t{1} << i;
-  }
-  throw Error(ErrorKind::Data, path + ": has no member " + name);
-}
-
-// Every key of the lists must be of just those of the named sets whose lists it is in. Returns how many keys
-// there were.
-std::uint64_t check_members(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
-  std::uint64_t keys = 0;
-  std::uint64_t named = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> sets_of;  // by a key's hash
-  for (const MemberList& list : member_lists(options.map.members)) {
-    const std::uint64_t bit = member_bit(map, list.name, options.path);
-    named |= bit;
-    ProgressLine progress("asking for " + key_source(list.path));
-    read_keys(list.path, options.format, [&](std::string_view key) {
-      const KeyHash hash = map.hasher()(key);
-      const MapAnswer found = map.find(hash);
-      known.suspects.erase(hash.word);
-      if ((map.members_of(found) & bit) == 0) refuse_key(options, list.path, key, found);
-      sets_of[hash.word] |= bit;
-      progress.show_keys(++keys);
-    });
-  }
-  const auto too_many = std::ranges::count_if(sets_of, [&](const auto& key) {
-    return (map.members_of(map.find(KeyHash{key.first})) & named) != key.second;
-  });
-  if (too_many == 0) return keys;
-  throw Error(
-      ErrorKind::Data,
-      fmt::format("{}: it has {} in more sets than the lists say: the map was not built from these lists",
-                  options.path, format_count_of(static_cast<std::uint64_t>(too_many), "key")));
-}
-
 Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, KnownAbsent& known) {
-  if (!options.map.members.empty()) return {.maybe = check_members(snapshot, options, known), .absent = 0};
   if (options.map.is_map()) return {.maybe = check_values(snapshot, options, known), .absent = 0};
   return ask(snapshot, options.key_path, options.format, [&](KeyHash hash) {
     known.suspects.erase(hash.word);
@@ -151,20 +113,16 @@ Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, 
 }
 
 std::string named_lists(const VerifyOptions& options) {
-  if (!options.map.members.empty()) return "--member";
   return key_source(options.map.is_map() ? options.map.values_path : options.key_path);
 }
 
 void check_inputs(const VerifyOptions& options) {
   if (options.key_path.empty() != options.map.is_map()) {
-    throw Error(ErrorKind::Usage, options.key_path.empty()
-                                      ? "which keys? Give --keys, or for a map --values or --member"
-                                      : "--keys: --values and --member have the keys of a map");
+    throw Error(ErrorKind::Usage, options.key_path.empty() ? "which keys? Give --keys, or for a map --values"
+                                                           : "--keys: --values has the keys of a map");
   }
-  std::vector<std::string> lists = options.map.paths();
-  for (const std::string& path : {options.key_path, options.absent_path, options.known_absent_path})
-    lists.push_back(path);
-  check_standard_input(lists);
+  check_standard_input(
+      {options.map.values_path, options.key_path, options.absent_path, options.known_absent_path});
 }
 
 void verify(const VerifyOptions& options) {

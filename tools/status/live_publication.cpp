@@ -53,7 +53,6 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
                        .added_keys = attached.layer().keys()};
   live.value_sample = snapshot.value_sample();
   live.seed = header.seed;
-  for (std::uint32_t i = 0; i < header.member_count; ++i) live.members.emplace_back(snapshot.member(i));
   if (header.retrieval_bytes != 0) live.known_absent = header.known_absent;
   const bool has_layer = live.layer.shard_count != 0;
   if (has_layer && reading != Reading::Headers) live.layer_fill = layer_fill(attached.layer());

@@ -34,7 +34,6 @@ struct LivePublication {
   std::uint64_t key_count = 0;
   std::optional<std::uint64_t> known_absent{};  // keys; nothing: its shards have no second level
   std::uint8_t value_bits = 0;                  // of each key's value; 0: it is no map
-  std::vector<std::string> members{};           // sets, if the map says which of them a key is in
   std::vector<SampledValue> value_sample{};
   HashSeed seed{};
   std::uint64_t bytes = 0;

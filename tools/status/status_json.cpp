@@ -18,7 +18,6 @@ void add_publication(Json& json, const LivePublication& live) {
                {"key_count", live.key_count},
                {"known_absent_count", live.known_absent.value_or(0)},
                {"value_bits", live.value_bits},
-               {"members", live.members},
                {"bytes", live.bytes},
                {"estimated_fpr", live.estimated_fpr},
                {"as_of", live.as_of},

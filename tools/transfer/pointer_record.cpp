@@ -56,7 +56,6 @@ Json to_json(const SnapshotRecord& record) {
             {"seed", to_hex(record.seed)}};
   if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
   if (record.value_bits != 0) json["value_bits"] = record.value_bits;
-  if (record.member_bytes != 0) json["member_bytes"] = record.member_bytes;
   for (const SampledValue& sampled : record.value_sample) {
     json["value_sample"].push_back({{"hash", to_hex(sampled.hash.word)}, {"value", sampled.value}});
   }
@@ -210,16 +209,11 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   }
   if (reader.has("value_bits")) record.value_bits = reader.number<std::uint8_t>("value_bits");
   if (record.value_bits > kMaxValueBits) reader.refuse("value_bits", "is out of range");
-  if (reader.has("member_bytes")) record.member_bytes = reader.number<std::uint64_t>("member_bytes");
-  if (record.member_bytes > member_table_bytes(kMaxMembers, kMaxCombinations))
-    reader.refuse("member_bytes", "is out of range");
   if (reader.has("value_sample")) record.value_sample = value_sample_of(reader);
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
   const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes, record.value_bits};
-  const SnapshotLayout layout =
-      snapshot_layout(record.shard_count, params, /*has_digests=*/false, record.member_bytes);
-  const SnapshotLayout signed_layout =
-      snapshot_layout(record.shard_count, params, /*has_digests=*/true, record.member_bytes);
+  const SnapshotLayout layout = snapshot_layout(record.shard_count, params);
+  const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
   if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
     reader.refuse("shard_count", "does not fit \"bytes\"");
   record.seed = reader.seed("seed");

@@ -35,8 +35,7 @@ struct SnapshotRecord {
   std::uint8_t hash_count = 0;
   std::uint32_t shard_bytes = 0;
   std::uint32_t retrieval_bytes = 0;
-  std::uint8_t value_bits = 0;     // of a map
-  std::uint64_t member_bytes = 0;  // of its table of members
+  std::uint8_t value_bits = 0;  // of a map
   std::vector<SampledValue> value_sample{};
   std::uint32_t shard_count = 0;
   HashSeed seed{};

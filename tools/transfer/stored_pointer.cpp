@@ -136,7 +136,6 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   record.shard_bytes = header.shard_bytes;
   record.retrieval_bytes = header.retrieval_bytes;
   record.value_bits = header.value_bits;
-  record.member_bytes = header.members.bytes;
   record.value_sample = snapshot.value_sample();
   record.shard_count = header.shard_count;
   record.seed = header.seed;

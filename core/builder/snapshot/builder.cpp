@@ -33,7 +33,7 @@ void check(const BuildSettings& settings) {
                                       " is not built by this version, which knows " +
                                       snapshot_formats_text());
   }
-  if (settings.map.values != nullptr && settings.kind->build_map == nullptr) {
+  if (settings.values != nullptr && settings.kind->build_map == nullptr) {
     throw Error(ErrorKind::Usage,
                 std::string(settings.kind->name) + " cannot have values; kinds that can: " +
                     kind_names([](const FilterKind& kind) { return kind.build_map != nullptr; }));
@@ -118,7 +118,7 @@ std::uint64_t SnapshotBuilder::write(const WriteAt& write_at) {
 }
 
 bool SnapshotBuilder::try_write(const WriteAt& write_at) {
-  ShardFiller filler(geometry_, settings_.set_name, settings_.signer, settings_.map);
+  ShardFiller filler(geometry_, settings_.set_name, settings_.signer, settings_.values);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
   std::vector<KnownAbsentReader> absent_readers;
@@ -182,12 +182,11 @@ void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::ui
 }
 
 SnapshotLayout SnapshotBuilder::layout() const {
-  return snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr,
-                         settings_.map.member_bytes());
+  return snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
 }
 
 Geometry SnapshotBuilder::geometry() const {
-  const std::uint8_t value_bits = settings_.map.values == nullptr ? 0 : settings_.map.values->value_bits();
+  const std::uint8_t value_bits = settings_.values == nullptr ? 0 : settings_.values->value_bits();
   const auto keys = static_cast<double>(key_count_);
   std::optional<Geometry> like = settings_.like;
   if (like && like->kind == settings_.kind && like->kind->takes_hash_count(like->params.hash_count) &&
@@ -231,13 +230,7 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.retrieval_bytes = geometry_.params.retrieval_bytes;
   header.checksum_table = layout_.checksum_table;
   header.stretch_digests = layout_.stretch_digests;
-  header.members = layout_.members;
-  if (settings_.map.values != nullptr && settings_.map.members == nullptr)
-    settings_.map.values->take_sample(header);
-  if (const MapMembers* members = settings_.map.members) {
-    header.member_count = static_cast<std::uint32_t>(members->names.size());
-    header.combination_count = static_cast<std::uint32_t>(members->combinations.size());
-  }
+  if (settings_.values != nullptr) settings_.values->take_sample(header);
   header.shards = layout_.shards;
   return header;
 }

@@ -45,8 +45,8 @@ struct BuildSettings {
 
   const Signer* signer = nullptr;  // must outlive the builder; nullptr: the snapshot is not signed
 
-  // Of a map, whose values must be complete before size(). Both must outlive the builder.
-  MapContents map{};
+  // Of a map; nullptr for a set that is none. They must be complete before size(), and outlive the builder.
+  const MapValues* values = nullptr;
 
   // Whether known-absent keys will be added. They share the memory with the keys.
   bool has_known_absent = false;

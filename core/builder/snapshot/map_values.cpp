@@ -7,7 +7,7 @@
 
 namespace keysieve {
 
-void MapValues::sort() {
+std::optional<MapValues::Conflict> MapValues::finish() {
   std::size_t count = 0;
   for (const Part& part : given_) count += part.entries.size();
   entries_.reserve(count);
@@ -18,10 +18,6 @@ void MapValues::sort() {
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return a.hash.word != b.hash.word ? a.hash.word < b.hash.word : a.value < b.value;
   });
-}
-
-std::optional<MapValues::Conflict> MapValues::finish_values() {
-  sort();
   const auto same_key = [](const Entry& a, const Entry& b) { return a.hash == b.hash; };
   const auto twice = std::adjacent_find(
       entries_.begin(), entries_.end(),
@@ -31,31 +27,8 @@ std::optional<MapValues::Conflict> MapValues::finish_values() {
   return std::nullopt;
 }
 
-std::vector<std::uint64_t> MapValues::finish_members() {
-  sort();
-  auto end = entries_.begin();
-  for (const Entry& entry : entries_) {
-    if (end != entries_.begin() && std::prev(end)->hash == entry.hash) {
-      std::prev(end)->value |= entry.value;
-    } else {
-      *end++ = entry;
-    }
-  }
-  entries_.erase(end, entries_.end());
-  std::vector<std::uint64_t> combinations;
-  combinations.reserve(entries_.size());
-  for (const Entry& entry : entries_) combinations.push_back(entry.value);
-  std::sort(combinations.begin(), combinations.end());
-  combinations.erase(std::unique(combinations.begin(), combinations.end()), combinations.end());
-  for (Entry& entry : entries_) {
-    const auto at = std::lower_bound(combinations.begin(), combinations.end(), entry.value);
-    entry.value = static_cast<std::uint64_t>(at - combinations.begin());
-  }
-  return combinations;
-}
-
 std::uint8_t MapValues::value_bits() const noexcept {
-  std::uint64_t all = 1;
+  std::uint32_t all = 1;
   for (const Entry& entry : entries_) all |= entry.value;
   return static_cast<std::uint8_t>(std::bit_width(all));
 }
@@ -67,20 +40,8 @@ void MapValues::take_sample(SnapshotHeader& header) const {
     if (count != 0 && entry.hash.word / kStretch == header.sampled_hashes[count - 1].word / kStretch)
       continue;
     header.sampled_hashes[count] = entry.hash;
-    header.sampled_values[count++] = static_cast<std::uint32_t>(entry.value);
+    header.sampled_values[count++] = entry.value;
   }
-}
-
-std::uint64_t MapMembers::table_bytes() const noexcept {
-  return member_table_bytes(names.size(), combinations.size());
-}
-
-void MapMembers::write_table(MutableBytes table) const noexcept {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    std::ranges::copy(as_bytes(names[i]), table.subspan(i * kMaxSetNameBytes).begin());
-  }
-  std::ranges::copy(std::as_bytes(std::span(combinations)),
-                    table.subspan(names.size() * kMaxSetNameBytes).begin());
 }
 
 void MapValues::copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>& values) const {
@@ -91,7 +52,7 @@ void MapValues::copy(std::span<const KeyHash> hashes, std::vector<std::uint32_t>
   for (const KeyHash& hash : hashes) {
     while (at != entries_.end() && at->hash < hash) ++at;
     if (at == entries_.end() || at->hash != hash) throw Error(ErrorKind::Usage, "a key has no value");
-    values.push_back(static_cast<std::uint32_t>(at->value));
+    values.push_back(at->value);
   }
 }
 

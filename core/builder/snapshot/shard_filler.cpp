@@ -63,20 +63,16 @@ void KnownAbsentReader::read(std::uint32_t shard, std::uint32_t shard_count,
 }
 
 ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer,
-                         const MapContents& map)
+                         const MapValues* values)
     : geometry_(geometry),
       set_name_(std::move(set_name)),
       signer_(signer),
-      values_(map.values),
-      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr, map.member_bytes())),
+      values_(values),
+      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr)),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
-      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {
-  if (map.members != nullptr) {
-    map.members->write_table(MutableBytes(front_).subspan(layout_.members.offset, layout_.members.bytes));
-  }
-}
+      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {}
 
 std::uint64_t ShardFiller::table_bytes() const noexcept {
   return front_.size() + (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);

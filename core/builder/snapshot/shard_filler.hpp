@@ -87,9 +87,9 @@ class KnownAbsentReader {
 // comes before them: shard table, checksums, digests, estimated FPR.
 class ShardFiller {
  public:
-  // `signer`: nullptr for an unsigned snapshot. `map`: the values of all keys, for a geometry with value
-  // bits; else empty. Both must outlive it.
-  ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer, const MapContents& map);
+  // `signer`: nullptr for an unsigned snapshot. `values`: of all keys, for a geometry with value bits; else
+  // nullptr. Both must outlive it.
+  ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer, const MapValues* values);
 
   // Memory that its tables take.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept;

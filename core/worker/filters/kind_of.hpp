@@ -6,7 +6,6 @@
 #include <array>
 #include <numeric>
 
-#include "core/worker/base/unguarded.hpp"
 #include "core/worker/filters/retrieval.hpp"
 
 namespace keysieve {
@@ -137,15 +136,15 @@ struct BaselineFunctions {
   static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
-  KEYSIEVE_UNGUARDED static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
-                                                  bool* results) noexcept {
+  static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                               bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
   static MapAnswer find(const ShardArray& array, KeyHash hash) noexcept {
     return find_one<Probe, kHasRetrieval>(array, hash);
   }
-  KEYSIEVE_UNGUARDED static void find_many(const ShardArray& array, std::span<const KeyHash> hashes,
-                                           MapAnswer* results) noexcept {
+  static void find_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                        MapAnswer* results) noexcept {
     keysieve::find_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
@@ -156,16 +155,17 @@ struct Avx2Functions {
   KEYSIEVE_AVX2 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
-  KEYSIEVE_AVX2 [[gnu::flatten]] KEYSIEVE_UNGUARDED static void may_contain_many(
-      const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept {
+  KEYSIEVE_AVX2 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
+                                                              std::span<const KeyHash> hashes,
+                                                              bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
   KEYSIEVE_AVX2 [[gnu::flatten]] static MapAnswer find(const ShardArray& array, KeyHash hash) noexcept {
     return find_one<Probe, kHasRetrieval>(array, hash);
   }
-  KEYSIEVE_AVX2 [[gnu::flatten]] KEYSIEVE_UNGUARDED static void find_many(const ShardArray& array,
-                                                                          std::span<const KeyHash> hashes,
-                                                                          MapAnswer* results) noexcept {
+  KEYSIEVE_AVX2 [[gnu::flatten]] static void find_many(const ShardArray& array,
+                                                       std::span<const KeyHash> hashes,
+                                                       MapAnswer* results) noexcept {
     keysieve::find_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };

@@ -89,7 +89,6 @@ std::size_t SeenReader::add_many_if_new(std::span<const KeyHash> hashes, bool* i
 }
 
 void SeenReader::refresh() noexcept {
-  if (set_name_.empty()) return give_up_once();
   try {
     look();
   } catch (const std::exception&) {

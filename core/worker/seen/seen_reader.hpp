@@ -34,8 +34,6 @@ class SeenReader {
  public:
   // Opens nothing yet. The name must be a set name. max_jitter is not used.
   SeenReader(ReaderSettings settings, std::string_view set_name);
-  // As SetReader's.
-  SeenReader() = default;
 
   // Whether the set can answer now: Ready. At most an atomic load while nothing has changed.
   bool follow() noexcept {

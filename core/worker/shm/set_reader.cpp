@@ -54,7 +54,6 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
 // The slow path: runs at the first call, at every check, whenever `current` has changed, and as long as there
 // is something to detach.
 void SetReader::refresh() noexcept {
-  if (set_name_.empty()) return give_up_once();
   has_no_memory_ = false;
   try {
     const SteadyTime now = std::chrono::steady_clock::now();

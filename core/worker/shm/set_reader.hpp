@@ -49,9 +49,6 @@ class SetReader {
  public:
   // Opens nothing yet. The name must be a set name.
   SetReader(ReaderSettings settings, std::string_view set_name);
-  // Stands for a reader that there was no memory for, and allocates nothing. It opens nothing: each look is
-  // one that meets exhausted memory.
-  SetReader() = default;
 
   // The publication from which to answer now; nullptr unless Ready. Valid until the next call. One acquire
   // load when nothing has changed.

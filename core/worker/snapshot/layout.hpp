@@ -76,16 +76,11 @@ struct SnapshotHeader {
   TableSpan stretch_digests;  // BLAKE2b-256 of what each entry of the checksum table covers
   Digest tables_digest;       // BLAKE2b-256 of what tables_checksum covers
   PublicKey public_key;       // the signer's
-  // Of a map that says which sets a key is in; else all zero. The table holds the names of the sets
-  // (kMaxSetNameBytes each, padded with NUL) and then the combinations (8 bytes each).
-  TableSpan members;
-  std::uint32_t member_count;
-  std::uint32_t combination_count;
-  // Of any other map: some of its keys, the first of each 64th of all hashes, and their values.
+  // Of a map: some of its keys, the first of each 64th of all hashes, and their values.
   std::array<KeyHash, kValueSample> sampled_hashes;
   std::array<std::uint32_t, kValueSample> sampled_values;
   std::uint32_t sampled_count;
-  std::array<std::uint8_t, 2276> reserved;
+  std::array<std::uint8_t, 2300> reserved;
   Signature signature;            // of all header bytes before it
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 
@@ -126,29 +121,19 @@ static_assert(offsetof(SnapshotHeader, known_absent_sample) == 360);
 static_assert(offsetof(SnapshotHeader, stretch_digests) == 872);
 static_assert(offsetof(SnapshotHeader, tables_digest) == 888);
 static_assert(offsetof(SnapshotHeader, public_key) == 920);
-static_assert(offsetof(SnapshotHeader, members) == 952);
-static_assert(offsetof(SnapshotHeader, sampled_hashes) == 976);
-static_assert(offsetof(SnapshotHeader, sampled_values) == 1488);
-static_assert(offsetof(SnapshotHeader, sampled_count) == 1744);
-static_assert(offsetof(SnapshotHeader, reserved) == 1748);
+static_assert(offsetof(SnapshotHeader, sampled_hashes) == 952);
+static_assert(offsetof(SnapshotHeader, sampled_values) == 1464);
+static_assert(offsetof(SnapshotHeader, sampled_count) == 1720);
+static_assert(offsetof(SnapshotHeader, reserved) == 1724);
 static_assert(offsetof(SnapshotHeader, signature) == 4024);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
-// A map's table of members: sets, and in which of them a key can be. Bit i of a combination belongs to set i;
-// a key's value is the number of its combination.
-inline constexpr std::uint32_t kMaxMembers = 64;
-inline constexpr std::uint32_t kMaxCombinations = 65'535;
-constexpr std::uint64_t member_table_bytes(std::uint64_t members, std::uint64_t combinations) noexcept {
-  return members * kMaxSetNameBytes + combinations * sizeof(std::uint64_t);
-}
-
-// All offsets follow from the geometry, from whether the snapshot is signed, and from the table of members.
+// All offsets follow from the geometry and from whether the snapshot is signed.
 struct SnapshotLayout {
   TableSpan shard_table;
   TableSpan retrieval_seeds;
   TableSpan checksum_table;
   TableSpan stretch_digests;
-  TableSpan members;
   TableSpan shards;
   std::uint64_t file_bytes;
   std::uint32_t stretch_shards;  // that one checksum covers: as many as 64 KiB hold
@@ -160,7 +145,7 @@ struct SnapshotLayout {
 };
 
 constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params,
-                                         bool has_digests = false, std::uint64_t member_bytes = 0) {
+                                         bool has_digests = false) {
   const std::uint64_t all_shards = shard_count * params.stride();
   const auto stretch_shards = static_cast<std::uint32_t>(kChecksumStretchBytes / params.stride());
   const std::uint64_t stretches = (shard_count + stretch_shards - 1) / stretch_shards;
@@ -172,18 +157,11 @@ constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const Filter
   const std::uint64_t after_checksums = checksum_table.offset + checksum_table.bytes;
   const TableSpan digests =
       has_digests ? TableSpan{after_checksums, stretches * sizeof(Digest)} : TableSpan{};
-  const std::uint64_t after_digests = after_checksums + digests.bytes;
-  const TableSpan members = member_bytes == 0 ? TableSpan{} : TableSpan{after_digests, member_bytes};
-  const TableSpan shards{round_up_to_page(after_digests + member_bytes), all_shards};
-  return {shard_table,
-          seeds,
-          checksum_table,
-          digests,
-          members,
-          shards,
-          shards.offset + shards.bytes,
-          stretch_shards,
-          std::uint64_t{stretch_shards} * params.stride()};
+  const TableSpan shards{round_up_to_page(after_checksums + digests.bytes), all_shards};
+  return {shard_table,    seeds,
+          checksum_table, digests,
+          shards,         shards.offset + shards.bytes,
+          stretch_shards, std::uint64_t{stretch_shards} * params.stride()};
 }
 
 // These take a header whose values have been checked.
@@ -191,8 +169,7 @@ constexpr FilterParams params_of(const SnapshotHeader& header) {
   return {header.shard_bytes, header.hash_count, header.retrieval_bytes, header.value_bits};
 }
 constexpr SnapshotLayout snapshot_layout(const SnapshotHeader& header) {
-  return snapshot_layout(header.shard_count, params_of(header), header.is_signed(),
-                         member_table_bytes(header.member_count, header.combination_count));
+  return snapshot_layout(header.shard_count, params_of(header), header.is_signed());
 }
 
 // The three checksums of a snapshot, which both builder and decoder need. `snapshot` is the whole, of exactly

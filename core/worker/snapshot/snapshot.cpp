@@ -25,12 +25,6 @@ void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t i
                                    std::to_string(layout.shards.offset + index * layout.stretch_bytes) + ")");
 }
 
-std::string_view member_name(Bytes snapshot, const TableSpan& members, std::uint32_t index) noexcept {
-  const char* name =
-      reinterpret_cast<const char*>(snapshot.data()) + members.offset + index * kMaxSetNameBytes;
-  return {name, strnlen(name, kMaxSetNameBytes)};
-}
-
 // Decodes once: each step relies on what the steps before it have checked.
 class Decoder {
  public:
@@ -80,8 +74,8 @@ class Decoder {
     if (!same(header_->shard_table, layout.shard_table) ||
         !same(header_->retrieval_seeds, layout.retrieval_seeds) ||
         !same(header_->checksum_table, layout.checksum_table) ||
-        !same(header_->stretch_digests, layout.stretch_digests) || !same(header_->members, layout.members) ||
-        !same(header_->shards, layout.shards) || header_->file_bytes != layout.file_bytes) {
+        !same(header_->stretch_digests, layout.stretch_digests) || !same(header_->shards, layout.shards) ||
+        header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }
     if (bytes_.size() != layout.file_bytes) {
@@ -98,7 +92,6 @@ class Decoder {
       fail("tables are damaged: their checksum does not match (offset 4096 to " +
            std::to_string(layout.shards.offset) + ")");
     }
-    check_members(layout);
     const auto entries = shard_table(layout);
     std::uint64_t keys = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -163,26 +156,8 @@ class Decoder {
     const std::uint32_t bits = header_->value_bits;
     if (bits > kMaxValueBits) fail("values of " + std::to_string(bits) + " bits are out of range");
     if (bits != 0 && !kind().can_have_values) fail(std::string(kind().name) + " cannot have values");
-    if (header_->member_count > kMaxMembers || header_->combination_count > kMaxCombinations)
-      fail("has more members or combinations than there can be");
-    if ((header_->member_count == 0 && header_->combination_count != 0) ||
-        (header_->member_count != 0 && bits == 0)) {
-      fail("has a table of members that no value leads to");
-    }
-    const bool has_sample = bits != 0 && header_->member_count == 0;
-    if (header_->sampled_count > (has_sample ? kValueSample : 0))
+    if (header_->sampled_count > (bits != 0 ? kValueSample : 0))
       fail("has a sample of more values than there can be");
-  }
-
-  // A value may be any number of value_bits, also one without a combination: then it is of no set.
-  void check_members(const SnapshotLayout& layout) const {
-    std::string_view before;
-    for (std::uint32_t i = 0; i < header_->member_count; ++i) {
-      const std::string_view name = member_name(bytes_, layout.members, i);
-      if (!is_set_name(name)) fail("name of member " + std::to_string(i) + " is not valid");
-      if (i != 0 && name <= before) fail("its members are not in order");
-      before = name;
-    }
   }
 
   // Otherwise a program might take it for a signed one.
@@ -240,16 +215,6 @@ void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string
 
 std::span<const KeyHash> SnapshotView::known_absent_sample() const noexcept {
   return std::span(header_->known_absent_sample).first(header_->sample_count);
-}
-
-std::string_view SnapshotView::member(std::uint32_t index) const noexcept {
-  return member_name(bytes_, header_->members, index);
-}
-
-std::uint64_t SnapshotView::members_of(MapAnswer value) const noexcept {
-  if (value >= header_->combination_count) return 0;
-  const std::uint64_t names = std::uint64_t{header_->member_count} * kMaxSetNameBytes;
-  return load<std::uint64_t>(bytes_.data() + header_->members.offset + names + value * sizeof(std::uint64_t));
 }
 
 std::vector<SampledValue> SnapshotView::value_sample() const {

@@ -44,14 +44,9 @@ class SnapshotView {
   // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
-  // Some keys of a map and their values, at most kValueSample. None if it says which sets a key is in: the
-  // numbers of combinations may change with every build.
+  // Some keys of a map and their values, at most kValueSample.
   [[nodiscard]] std::vector<SampledValue> value_sample() const;
   [[nodiscard]] bool is_map() const noexcept { return array_.params.value_bits != 0; }
-  // Of a map that says which sets a key is in: the names of the sets, in ascending order, and which of them
-  // the keys with a value are in (bit i: member i; 0: none). `index`: below the header's member_count.
-  [[nodiscard]] std::string_view member(std::uint32_t index) const noexcept;
-  [[nodiscard]] std::uint64_t members_of(MapAnswer value) const noexcept;
 
   // Unix seconds from which on the answer is maybe; 0: never.
   [[nodiscard]] UnixSeconds valid_until() const noexcept;

@@ -114,36 +114,36 @@ final class AttachedSet
     }
 
     /**
-     * What a map says of each key: its value, null if it is absent, or self::UNKNOWN. Also what has answered, if not all are unknown.
+     * What a map says of each key: its value, null if it is absent, or self::UNKNOWN.
      *
      * @template TKey of array-key
      * @param array<TKey, string> $keys
-     * @return array{array<TKey, ?int>, ?Snapshot}
+     * @return array<TKey, ?int>
      */
-    public function find(array $keys, ?string $keyProfile, Contents $contents): array
+    public function find(array $keys, ?string $keyProfile): array
     {
         ++$this->calls;
-        $map = $this->serving($keyProfile, $contents);
+        $map = $this->serving($keyProfile, needsValues: true);
         if ($map !== null) {
             try {
                 $answers = self::findIn($map, $keys);
                 $this->answered += count($keys);
                 $this->maybe += count($keys) - count(array_keys($answers, null, true));
-                return [$answers, $map->snapshot()];
+                return $answers;
             } catch (Failure $damage) {
                 $this->sayDamaged($damage, $map, static fn () => self::findIn($map, $keys));
             }
         }
-        $this->countUnavailable(count($keys), $keyProfile, $contents);
-        return [array_fill_keys(array_keys($keys), self::UNKNOWN), null];
+        $this->countUnavailable(count($keys), $keyProfile, needsValues: true);
+        return array_fill_keys(array_keys($keys), self::UNKNOWN);
     }
 
-    public function availability(?string $keyProfile, Contents $contents = Contents::Keys): Availability
+    public function availability(?string $keyProfile, bool $needsValues = false): Availability
     {
-        return $this->serving($keyProfile, $contents) !== null ? Availability::Ready : $this->whyNotReady();
+        return $this->serving($keyProfile, $needsValues) !== null ? Availability::Ready : $this->whyNotReady();
     }
 
-    public function info(?string $keyProfile, Contents $contents = Contents::Keys): ?Info
+    public function info(?string $keyProfile, bool $needsValues = false): ?Info
     {
         if (!Settings::isEnabled() || $this->source === null) {
             return null;
@@ -154,7 +154,7 @@ final class AttachedSet
             return null;
         }
         try {
-            return Info::of($publication, $this->trouble($keyProfile, $contents));
+            return Info::of($publication, $this->trouble($keyProfile, $needsValues));
         } catch (Failure $damage) {
             $this->sayDamaged($damage, $publication, static fn (): Info => Info::of($publication, null));
             return null;
@@ -200,7 +200,7 @@ final class AttachedSet
     }
 
     /** What answers in this call; null unless the set is Ready. */
-    private function serving(?string $keyProfile, Contents $contents = Contents::Keys): ?Publication
+    private function serving(?string $keyProfile, bool $needsValues = false): ?Publication
     {
         if (!Settings::isEnabled()) {
             return null;
@@ -225,7 +225,7 @@ final class AttachedSet
             $this->logChange();
             $this->ready = $this->state() === Availability::Ready ? $source->publication() : null;
         }
-        return $this->mismatch($this->ready, $keyProfile, $contents) === null ? $this->ready : null;
+        return $this->mismatch($this->ready, $keyProfile, $needsValues) === null ? $this->ready : null;
     }
 
     private function state(): Availability
@@ -236,13 +236,6 @@ final class AttachedSet
     private function reason(): string
     {
         return $this->damage?->getMessage() ?? $this->source?->reason() ?? 'no source is configured';
-    }
-
-    /** Costs more than the reason: only for a message. */
-    private function hint(): string
-    {
-        $hint = (string) $this->source?->hint();
-        return $hint === '' ? '' : "; $hint";
     }
 
     private function whyNotReady(): Availability
@@ -260,43 +253,41 @@ final class AttachedSet
      */
     private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
     {
-        $mismatch = $this->countUnavailable(count($keys), $keyProfile, Contents::Keys);
+        $mismatch = $this->countUnavailable(count($keys), $keyProfile, needsValues: false);
         $availability = $this->whyNotReady();
         $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
         if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()}{$this->hint()})" : "was $mismatch";
+            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()})" : "was $mismatch";
             throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
         }
         return array_fill_keys(array_keys($keys), true);
     }
 
     /** Returns why the set, though it is Ready, is not what an object needs. */
-    private function countUnavailable(int $keys, ?string $keyProfile, Contents $contents): ?string
+    private function countUnavailable(int $keys, ?string $keyProfile, bool $needsValues): ?string
     {
         $this->unavailable += $keys;
-        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $contents) : null;
+        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $needsValues) : null;
         if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
             $this->loggedMismatches[$mismatch] = true;
-            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($contents === Contents::Keys ? 'answers maybe' : 'is unknown'));
+            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($needsValues ? 'is unknown' : 'answers maybe'));
         }
         return $mismatch;
     }
 
-    private function trouble(?string $keyProfile, Contents $contents): ?string
+    private function trouble(?string $keyProfile, bool $needsValues): ?string
     {
-        return $this->mismatch($this->ready, $keyProfile, $contents) ?? ($this->reason() === '' ? null : $this->reason());
+        return $this->mismatch($this->ready, $keyProfile, $needsValues) ?? ($this->reason() === '' ? null : $this->reason());
     }
 
     /** How what is attached differs from what an object needs. */
-    private function mismatch(?Publication $ready, ?string $keyProfile, Contents $contents): ?string
+    private function mismatch(?Publication $ready, ?string $keyProfile, bool $needsValues): ?string
     {
         $header = $ready?->snapshot()->header;
         return match (true) {
             $header === null => null,
             $keyProfile !== null && $header->keyProfile !== $keyProfile => "built with key profile \"$header->keyProfile\", not \"$keyProfile\"",
-            $contents !== Contents::Keys && $header->valueBits === 0 => 'built without values',
-            $contents === Contents::Members && $header->memberCount === 0 => 'built without members, and setsOf() needs them',
-            $contents === Contents::Values && $header->memberCount !== 0 => 'built with members, which setsOf() names',
+            $needsValues && $header->valueBits === 0 => 'built without values',
             default => null,
         };
     }
@@ -310,7 +301,7 @@ final class AttachedSet
         $wasReady = $this->loggedAvailability === Availability::Ready;
         [$this->loggedAvailability, $this->loggedReason] = [$availability, $reason];
         error_log("keysieve: set \"$this->name\" " . match (true) {
-            $availability !== Availability::Ready => "is $availability->value ($reason{$this->hint()}): every lookup answers maybe",
+            $availability !== Availability::Ready => "is $availability->value ($reason): every lookup answers maybe",
             $reason !== '' => "keeps its old publication: $reason",
             default => 'is ' . ($wasReady ? 'up to date' : 'ready') . ' again',
         });

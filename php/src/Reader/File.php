@@ -85,18 +85,6 @@ final class File
         }
     }
 
-    /** @return ?list<string> sorted; null if this process may not list them */
-    public static function namesIn(string $folder): ?array
-    {
-        try {
-            $names = self::quietly($folder, static fn () => scandir($folder, SCANDIR_SORT_NONE));
-        } catch (Failure) {
-            return null;
-        }
-        sort($names, SORT_STRING);
-        return $names;
-    }
-
     /** For messages. */
     public function name(): string
     {

@@ -11,13 +11,12 @@ namespace KeySieve\Reader;
  *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
  *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int, buildId: string,
  *     setName: string, keyProfile: string, fileBytes: int, digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
- *     tablesDigest: string, publicKey: string, memberCount: int, combinationCount: int, sampledCount: int, signature: string, ...
+ *     tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
  * }
  */
 final class Header
 {
     public const BYTES = 4096;
-    public const NAME_BYTES = 64; // of a set's name, padded
     public const NAME_RULE = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
 
     private const FORMAT = 1;
@@ -25,8 +24,6 @@ final class Header
     private const MOST_SHARDS = 1 << 20;
     private const LONGEST_SHARD = 8192;
     private const MOST_VALUE_BITS = 32;
-    private const MOST_MEMBERS = 64;
-    private const MOST_COMBINATIONS = 65535;
     private const VALUE_SAMPLE = 64;
     private const STRETCH_BYTES = 65536;
     private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
@@ -35,7 +32,7 @@ final class Header
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
-        . '/PmembersAt/PmembersBytes/VmemberCount/VcombinationCount/@1744/VsampledCount/@4024/a64signature';
+        . '/@1720/VsampledCount/@4024/a64signature';
 
     private function __construct(
         public readonly string $setName,
@@ -58,8 +55,6 @@ final class Header
         private readonly bool $isSigned,
         /** Of each value of a map; 0: it is no map. */
         public readonly int $valueBits,
-        public readonly int $memberCount,
-        public readonly int $combinationCount,
     ) {
     }
 
@@ -98,8 +93,6 @@ final class Header
             strrev(substr($page, 320, 8)),
             $fields['digestsBytes'] !== 0,
             $fields['valueBits'],
-            $fields['memberCount'],
-            $fields['combinationCount'],
         );
         $header->checkLayout($fields, $source);
         if ($file->size() !== $header->fileBytes) {
@@ -141,20 +134,14 @@ final class Header
         return $this->checksumsAt() + 8 * $this->stretchCount();
     }
 
-    /** The names of the sets, 64 bytes each, and then the combinations, 8 bytes each. */
-    public function membersAt(): int
+    public function digestsBytes(): int
     {
-        return $this->digestsAt() + ($this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0);
-    }
-
-    public function membersBytes(): int
-    {
-        return self::NAME_BYTES * $this->memberCount + 8 * $this->combinationCount;
+        return $this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0;
     }
 
     public function shardsAt(): int
     {
-        return $this->membersAt() + $this->membersBytes() + 4095 & ~4095;
+        return $this->digestsAt() + $this->digestsBytes() + 4095 & ~4095;
     }
 
     /** When the set expires, in Unix seconds; 0: never. */
@@ -218,12 +205,7 @@ final class Header
                 => 'has more known-absent keys in its sample than there are',
             $this->valueBits > self::MOST_VALUE_BITS => "values of $this->valueBits bits are out of range",
             $this->valueBits !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
-            $this->memberCount > self::MOST_MEMBERS || $this->combinationCount > self::MOST_COMBINATIONS
-                => 'has more members or combinations than there can be',
-            ($this->memberCount === 0 && $this->combinationCount !== 0) || ($this->memberCount !== 0 && $this->valueBits === 0)
-                => 'has a table of members that no value leads to',
-            $fields['sampledCount'] > ($this->valueBits !== 0 && $this->memberCount === 0 ? self::VALUE_SAMPLE : 0)
-                => 'has a sample of more values than there can be',
+            $fields['sampledCount'] > ($this->valueBits !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
             !$this->isSigned && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
                 => 'has parts of a signature but no digests',
             array_intersect_key($fields, $this->spans()) != $this->spans()
@@ -253,9 +235,7 @@ final class Header
             'checksumsAt' => $this->checksumsAt(),
             'checksumsBytes' => 8 * $this->stretchCount(),
             'digestsAt' => $this->isSigned ? $this->digestsAt() : 0,
-            'digestsBytes' => $this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0,
-            'membersAt' => $this->memberCount === 0 ? 0 : $this->membersAt(),
-            'membersBytes' => $this->membersBytes(),
+            'digestsBytes' => $this->digestsBytes(),
             'shardsAt' => $this->shardsAt(),
             'shardsBytes' => $this->shardCount * $this->stride(),
         ];

@@ -15,7 +15,12 @@ final class Keys
      */
     public static function string(mixed $key, string $argument): string
     {
-        return self::converted($key) ?? throw new \TypeError("$argument must be of type " . self::TYPES . ', ' . get_debug_type($key) . ' given');
+        $converted = self::converted($key);
+        if ($converted !== null) {
+            return $converted;
+        }
+        $given = is_bool($key) && PHP_VERSION_ID >= 80300 ? var_export($key, true) : get_debug_type($key); // as PHP's own errors call it
+        throw new \TypeError("$argument must be of type " . self::TYPES . ", $given given");
     }
 
     /**

@@ -85,11 +85,6 @@ final class PublishedDirectory implements Source
         };
     }
 
-    public function hint(): string
-    {
-        return $this->control === null ? UnknownName::inDirectory(dirname($this->folder), $this->set) : '';
-    }
-
     public function publication(): ?Publication
     {
         return $this->published;

@@ -18,9 +18,6 @@ final class Snapshot
     private readonly string $entries;
     private readonly ?SecondLevel $secondLevel;
     private readonly string $checksums;
-    /** @var list<string> */
-    private readonly array $members;
-    private readonly string $combinations;
     private readonly int $perStretch;
     private readonly int $stride;
     private readonly int $perPiece;
@@ -38,9 +35,6 @@ final class Snapshot
         $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->shardCount);
         $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
-        [$membersAt, $namesBytes] = [$header->membersAt() - Header::BYTES, Header::NAME_BYTES * $header->memberCount];
-        $this->members = $this->memberNames(substr($tables, $membersAt, $namesBytes));
-        $this->combinations = substr($tables, $membersAt + $namesBytes, 8 * $header->combinationCount);
         $this->perStretch = $header->shardsPerStretch();
         $this->stride = $header->stride();
         $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
@@ -82,19 +76,6 @@ final class Snapshot
         [$bytes, $at, $shard, $entry] = $this->shardOf($hash);
         $value = $this->kind->find($bytes, $at, $entry, $hash);
         return $value !== null && $this->passesSecondLevel($bytes, $at, $shard, $hash) ? $value : null;
-    }
-
-    /** @return list<string> the sets that Map::setsOf() may name; empty: it was built without */
-    public function members(): array
-    {
-        return $this->members;
-    }
-
-    /** @return list<string> those that the keys with a value are in; empty: no key of the map has this value */
-    public function membersOf(int $value): array
-    {
-        $combination = $value < $this->header->combinationCount ? Word::at($this->combinations, 8 * $value) : 0;
-        return array_values(array_filter($this->members, static fn (int $index): bool => ($combination >> $index & 1) === 1, ARRAY_FILTER_USE_KEY));
     }
 
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
@@ -162,24 +143,6 @@ final class Snapshot
     private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
     {
         return $this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash);
-    }
-
-    /**
-     * @return list<string>
-     * @throws Failure
-     */
-    private function memberNames(string $padded): array
-    {
-        $names = array_map(Header::text(...), $padded === '' ? [] : str_split($padded, Header::NAME_BYTES));
-        foreach ($names as $index => $name) {
-            if (preg_match(Header::NAME_RULE, $name) !== 1) {
-                throw Failure::data("{$this->file->name()}: name of member $index is not valid");
-            }
-            if ($index !== 0 && strcmp($names[$index - 1], $name) >= 0) {
-                throw Failure::data("{$this->file->name()}: its members are not in order");
-            }
-        }
-        return $names;
     }
 
     /**

@@ -49,11 +49,6 @@ final class SnapshotFiles implements Source, Publication
         return $this->availability === Availability::Expired ? 'its snapshot is past valid_for' : (string) $this->trouble?->getMessage();
     }
 
-    public function hint(): string
-    {
-        return $this->snapshot === null ? UnknownName::amongFiles(dirname($this->path), $this->set) : '';
-    }
-
     public function publication(): ?Publication
     {
         return $this->snapshot === null ? null : $this;

@@ -22,9 +22,6 @@ interface Source
     /** Why every answer is maybe, or why an older publication answers; empty: neither. */
     public function reason(): string;
 
-    /** What to say besides the reason if no set has this name. Lists the names, so ask only for a message. Empty: nothing. */
-    public function hint(): string;
-
     /** What is attached, even if it is expired or bypassed. */
     public function publication(): ?Publication;
 }

@@ -97,19 +97,14 @@ TEST(DecodeLimits, ASampleOfKnownAbsentKeysEndsWithItsTable) {
       bytes, [](auto& h) { h.sample_count = kKnownAbsentSample + 1; }, "in its sample");
 }
 
-// A map of one key. If it has members, the key is in the first of them.
-SnapshotBytes map_of_one_key(const MapMembers* members = nullptr) {
+SnapshotBytes map_of_one_key() {
   MapValues values(1);
   BuildSettings settings{.set_name = "tiers", .kind = find_filter_kind("ribbon"), .seed = kSeed};
-  settings.map = {&values, members};
+  settings.values = &values;
   SnapshotBuilder builder(settings);
   builder.add("key");
   values.add(0, hash_of("key"), 1);
-  if (members == nullptr) {
-    EXPECT_FALSE(values.finish_values());
-  } else {
-    EXPECT_EQ(values.finish_members(), members->combinations);
-  }
+  EXPECT_FALSE(values.finish());
   return builder.finish();
 }
 
@@ -119,29 +114,6 @@ TEST(DecodeLimits, ASampleOfValuesEndsWithItsTable) {
   EXPECT_EQ(decode(full).value_sample().size(), kValueSample);
   expect_refused(
       map, [](auto& h) { h.sampled_count = kValueSample + 1; }, "sample of more values");
-}
-
-TEST(DecodeLimits, CombinationsNeedMembers) {
-  expect_refused(
-      map_of_one_key(), [](auto& h) { h.combination_count = 1; }, "members that no value leads to");
-}
-
-TEST(DecodeLimits, NamesOfMembersAreValidAndInOrder) {
-  const MapMembers members{.names = {"aa", "bb"}, .combinations = {1}};
-  const SnapshotBytes map = map_of_one_key(&members);
-  ASSERT_EQ(decode(map).member(1), "bb");
-  const auto expect_second_refused = [&](std::string_view name, const std::string& reason) {
-    SnapshotBytes bytes = copy_of(map.get());
-    std::byte* second = bytes.get().data() + header_of(bytes).members.offset + kMaxSetNameBytes;
-    std::memset(second, 0, kMaxSetNameBytes);
-    std::memcpy(second, name.data(), name.size());
-    sign_again(bytes);
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { decode(bytes); }), HasSubstr(reason)) << name;
-  };
-  expect_second_refused("", "name of member 1 is not valid");
-  expect_second_refused("../b", "name of member 1 is not valid");
-  expect_second_refused("aa", "its members are not in order");
-  expect_second_refused("a", "its members are not in order");
 }
 
 }  // namespace

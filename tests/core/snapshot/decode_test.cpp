@@ -214,21 +214,7 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"SampleOfNothing", [](H& h) { h.sample_count = 1; }, kData, "more known-absent keys in its sample"},
     {"ValuesOfAKindWithout", [](H& h) { h.value_bits = 16; }, kData, "split_block_bloom cannot have values"},
     {"ValueBitsTooMany", [](H& h) { h.value_bits = 33; }, kData, "values of 33 bits"},
-    {"MembersWithoutValues",
-     [](H& h) {
-       h.member_count = 1;
-       h.combination_count = 1;
-     },
-     kData, "members that no value leads to"},
-    {"MembersTooMany", [](H& h) { h.member_count = 65; }, kData, "more members or combinations"},
-    {"CombinationsTooMany", [](H& h) { h.combination_count = 65'536; }, kData,
-     "more members or combinations"},
     {"SampleOfValuesInASet", [](H& h) { h.sampled_count = 1; }, kData, "sample of more values"},
-    {"MembersNowhere",
-     [](H& h) {
-       h.members = {4'112, 72};
-     },
-     kData, "tables are not where"},
     {"HashCountZero", [](H& h) { h.hash_count = 0; }, kData, "k = 0"},
     {"HashCountOneLess", [](H& h) { h.hash_count = 7; }, kData, "k = 7 is out of range"},
     {"HashCountHighest", [](H& h) { h.hash_count = 255; }, kData, "k = 255"},

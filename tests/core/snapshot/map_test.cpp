@@ -12,7 +12,6 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 BuildSettings map_settings(std::uint32_t shard_bytes = kDefaultShardBytes) {
@@ -20,8 +19,8 @@ BuildSettings map_settings(std::uint32_t shard_bytes = kDefaultShardBytes) {
 }
 
 // The value of a key below 2^bits, the same at each call.
-std::uint64_t value_of(std::string_view key, unsigned bits) {
-  return hash_key(key, {1'234}).word >> (64 - bits);
+std::uint32_t value_of(std::string_view key, unsigned bits) {
+  return static_cast<std::uint32_t>(hash_key(key, {1'234}).word >> (64 - bits));
 }
 
 struct BuiltMap {
@@ -30,7 +29,7 @@ struct BuiltMap {
 
   BuiltMap(BuildSettings settings, const std::vector<std::string>& keys, unsigned bits,
            const std::vector<std::string>& known_absent = {}) {
-    settings.map.values = &values;
+    settings.values = &values;
     settings.has_known_absent = !known_absent.empty();
     SnapshotBuilder builder(settings);
     for (const std::string& key : keys) {
@@ -38,7 +37,7 @@ struct BuiltMap {
       values.add(0, hash_of(key), value_of(key, bits));
     }
     for (const std::string_view key : known_absent) builder.add_known_absent(0, {&key, 1});
-    if (values.finish_values()) throw std::logic_error("a key with two values");
+    if (values.finish()) throw std::logic_error("a key with two values");
     bytes = builder.finish();
   }
 };
@@ -128,47 +127,20 @@ TEST(Map, IsRefusedForKindsThatHaveNoValues) {
   const MapValues values(1);
   BuildSettings settings = map_settings();
   settings.kind = find_filter_kind("bloom");
-  settings.map.values = &values;
+  settings.values = &values;
   EXPECT_THAT(message_of<ErrorKind::Usage>([&] { SnapshotBuilder builder(settings); }),
               HasSubstr("bloom cannot have values; kinds that can: ribbon"));
 }
 
 TEST(MapValues, FindsAKeyWithTwoValues) {
   MapValues values(2);
-  for (const std::uint64_t value : {7U, 7U, 8U}) values.add(value % 2, hash_of("pear"), value);
+  for (const std::uint32_t value : {7U, 7U, 8U}) values.add(value % 2, hash_of("pear"), value);
   values.add(1, hash_of("apple"), 7);
-  const auto conflict = values.finish_values();
+  const auto conflict = values.finish();
   ASSERT_TRUE(conflict);
   EXPECT_EQ(conflict->hash, hash_of("pear"));
   EXPECT_EQ(conflict->first, 7U);
   EXPECT_EQ(conflict->second, 8U);
-}
-
-TEST(MapMembers, SayInWhichSetsAKeyIs) {
-  MapValues values(1);
-  MapMembers members{.names = {"articles", "products"}, .combinations = {}};
-  BuildSettings settings = map_settings();
-  settings.map = {&values, &members};
-  SnapshotBuilder builder(settings);
-  const auto add = [&](const std::string& key, std::uint64_t sets) {
-    builder.add(key);
-    values.add(0, hash_of(key), sets);
-  };
-  for (const std::string& key : numbered_keys("article", 900)) add(key, 0b01);
-  for (const std::string& key : numbered_keys("product", 900)) add(key, 0b10);
-  for (const std::string& key : numbered_keys("article", 90)) add(key, 0b10);
-  members.combinations = values.finish_members();
-  EXPECT_THAT(members.combinations, ElementsAre(0b01, 0b10, 0b11));
-  const SnapshotBytes bytes = builder.finish();
-  const SnapshotView view = decode(bytes);
-  EXPECT_EQ(view.header().value_bits, 2);
-  EXPECT_EQ(view.member(0), "articles");
-  EXPECT_EQ(view.member(1), "products");
-  EXPECT_EQ(view.members_of(find(view, "article5")), 0b11U);
-  EXPECT_EQ(view.members_of(find(view, "article500")), 0b01U);
-  EXPECT_EQ(view.members_of(find(view, "product5")), 0b10U);
-  EXPECT_EQ(view.members_of(3), 0U) << "a value that no key of the map has";
-  EXPECT_EQ(view.members_of(kAbsent), 0U);
 }
 
 // Whatever the bytes of a shard are, a lookup stays inside. The copy ends with the snapshot, so that

@@ -1,4 +1,4 @@
-// Maps: built from values, or from the members of several sets; asked, checked, pushed and pulled.
+// Maps: built from values, asked, checked, pushed and pulled.
 #include <filesystem>
 
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -64,26 +64,6 @@ TEST_F(Map, ReadsValuesFromStandardInput) {
   EXPECT_EQ(inspect(map).at("key_count"), 2) << "a key may come twice with one value";
 }
 
-TEST_F(Map, SaysInWhichSetsAKeyIs) {
-  const std::string articles = write("a.txt", numbered_lines(100));
-  const std::string products = write("p.txt", "w5\nshoe\n");
-  const Words members{"--member", "products=" + products, "--member", "articles=" + articles};
-  const std::string map = built(members, "where");
-  EXPECT_EQ(value(map, "w5", "where"), "articles,products");
-  EXPECT_EQ(value(map, "w6", "where"), "articles");
-  EXPECT_EQ(value(map, "shoe", "where"), "products");
-  EXPECT_EQ(inspect(map).at("members"), Json::array({"articles", "products"}));
-  EXPECT_THAT(json({"query", "--file", map, "where", "w5"}).at("answers").at(0),
-              has({{"sets", Json::array({"articles", "products"})}}));
-  EXPECT_THAT(said(Words{"verify", map} + members), HasSubstr("none of 102 keys"));
-  const std::string fewer = write("fewer.txt", "shoe\n");
-  EXPECT_THAT(
-      refusal(65, {"verify", map, "--member", "articles=" + articles, "--member", "products=" + fewer}),
-      HasSubstr("it has 1 key in more sets than the lists say"));
-  EXPECT_THAT(refusal(65, {"verify", map, "--member", "products=" + articles}),
-              HasSubstr("\"w0\" has the value 0, and not as"));
-}
-
 TEST_F(Map, IsNotWhatAnotherListSays) {
   const std::string map = built({"--values", values(numbered_values(100))});
   const std::string other = values(numbered_values(100, 1), "other.tsv");
@@ -125,28 +105,20 @@ TEST_F(Map, RefusesWrongLinesAndShowsThem) {
 TEST_F(Map, RefusesWhatCannotBe) {
   const std::string list = values(numbered_values(10));
   const std::string keys = write("keys.txt", "a\n");
-  expect_refused(64, {}, "which keys? Name a KEYFILE, or for a map --values or --member");
-  expect_refused(64, {keys, "--values", list}, "--values and --member have the keys of a map");
+  expect_refused(64, {}, "which keys? Name a KEYFILE, or for a map --values");
+  expect_refused(64, {keys, "--values", list}, "--values has the keys of a map");
   expect_refused(64, {"--values", list, "--kind", "bloom"}, "bloom cannot have values");
   expect_refused(64, {"--values", list, "--memory", "800M"}, "a map is built in memory");
   expect_refused(64, {"--values", list, "--value-column", "1"}, "out of range: 2 to 1000");
-  expect_refused(64, {"--member", keys}, "is not NAME=FILE");
-  expect_refused(64, {"--member", "a=" + keys, "--member", "a=" + keys}, "the name a occurs twice");
-  expect_refused(64, {"--member", "A=" + keys}, "set name");
-  expect_refused(64, {"--member", "a=-", "--member", "b=-"}, "standard input can be one of the lists");
-  expect_refused(64, {"--member", "a=-", "--known-absent", "-"}, "standard input can be one of the lists");
-  EXPECT_THAT(refusal(64, {"verify", list, "--member", "a=-", "--member", "b=-"}),
+  expect_refused(64, {"--values", "-", "--known-absent", "-"}, "standard input can be one of the lists");
+  EXPECT_THAT(refusal(64, {"verify", list, "--values", "-", "--absent", "-"}),
               HasSubstr("standard input can be one of the lists"));
 }
 
 TEST_F(Map, MayBeEmpty) {
-  const std::string list = values("");
-  for (const Words& lists :
-       {Words{"--values", list}, Words{"--member", "a=" + list, "--member", "b=" + list}}) {
-    const std::string map = built(lists + Words{"--min-keys", "0"});
-    EXPECT_EQ(value(map, "a"), "absent");
-    EXPECT_EQ(inspect(map).at("key_count"), 0);
-  }
+  const std::string map = built({"--values", values(""), "--min-keys", "0"});
+  EXPECT_EQ(value(map, "a"), "absent");
+  EXPECT_EQ(inspect(map).at("key_count"), 0);
 }
 
 // Values of 32 bits fill the shards, which leaves their FPR far below the target.
@@ -162,24 +134,9 @@ TEST_F(Map, TakesOtherShardsWhenItsOwnHaveNoRoomForMoreValues) {
   EXPECT_GT(inspect(build(60'000)).at("shard_count"), shards);
 }
 
-// At this rate a foreign key may get a value that no combination has.
-TEST_F(Map, SaysAbsentForAValueOfNoSet) {
-  const std::string a = write("a.txt", numbered_lines(20'000));
-  const std::string b = write("b.txt", numbered_lines(10'000));
-  const std::string c = write("c.txt", "w1\n");
-  const std::string map =
-      built({"--member", "a=" + a, "--member", "b=" + b, "--member", "c=" + c, "--fpr", "0.5"});
-  Words query{"query", "--file", map, "tiers"};
-  for (int i = 0; i < 200; ++i) query.push_back("foreign" + std::to_string(i));
-  EXPECT_THAT(said(query), ::testing::Not(::testing::ContainsRegex("(^|\n) ")));
-}
-
 TEST_F(Map, WouldNotReplaceItsLists) {
   const std::string list = values(numbered_values(10));
   EXPECT_THAT(refusal(64, {"build", "--set", "tiers", "--values", list, "-o", list}),
-              HasSubstr("would overwrite"));
-  const std::string keys = write("keys.txt", "a\n");
-  EXPECT_THAT(refusal(64, {"build", "--set", "tiers", "--member", "a=" + keys, "-o", keys}),
               HasSubstr("would overwrite"));
 }
 
@@ -223,7 +180,7 @@ TEST_F(Map, IsAskedInSharedMemory) {
   EXPECT_EQ(keysieve({"query", "tiers", "a"}).output, "17\n");
   EXPECT_EQ(keysieve({"query", "tiers", "b"}).output, "absent\n");
   const Json set = json({"status"}).at("sets").at(0);
-  EXPECT_THAT(set, has({{"set", "tiers"}, {"value_bits", 5}, {"members", Json::array()}}));
+  EXPECT_THAT(set, has({{"set", "tiers"}, {"value_bits", 5}}));
 }
 
 TEST_F(Map, IsPlannedByItsLargestValue) {

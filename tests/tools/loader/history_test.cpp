@@ -186,8 +186,8 @@ class World {
   struct Build {
     SnapshotBytes snapshot;
     Keys keys;
-    std::uint64_t first_value;  // of a map's keys; no two builds give a key the same
-    [[nodiscard]] std::uint64_t value_of(int key) const { return first_value + static_cast<unsigned>(key); }
+    std::uint32_t first_value;  // of a map's keys; no two builds give a key the same
+    [[nodiscard]] std::uint32_t value_of(int key) const { return first_value + static_cast<unsigned>(key); }
   };
 
   [[nodiscard]] std::unique_ptr<Store> open() const { return open_store(place_->url()); }
@@ -243,15 +243,15 @@ class World {
     settings.adds_from = std::max(adds_from(*store, kHistorySet, unix_now_ms(), overlap),
                                   adds_trimmed_to(*store, kHistorySet, pointer.adds_trimmed_to));
     settings.has_known_absent = builds_.size() % 2 == 1;
-    const std::uint64_t first_value = builds_.size() * kHistoryKeys;
+    const auto first_value = static_cast<std::uint32_t>(builds_.size() * kHistoryKeys);
     MapValues values(1);
     if (builds_.size() % 3 == 2) {
       settings.kind = find_filter_kind("ribbon");
-      settings.map.values = &values;
+      settings.values = &values;
       const KeyHasher hasher(settings.seed);
       for (const int key : source_)
         values.add(0, hasher(key_text(key)), first_value + static_cast<unsigned>(key));
-      RC_ASSERT(!values.finish_values());
+      RC_ASSERT(!values.finish());
     }
     SnapshotBuilder builder(settings);
     for (const int key : source_) builder.add(key_text(key));

@@ -22,7 +22,6 @@ inline LoaderView full_view() {
   published.key_count = 80000;
   published.known_absent = 2000000;
   published.value_bits = 3;
-  published.members = {"articles", "products"};
   published.bytes = 122880;
   published.estimated_fpr = 0.01;
   published.as_of = 1'700'000'000;

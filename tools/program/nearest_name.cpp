@@ -1,4 +1,4 @@
-#include "core/worker/base/nearest_name.hpp"
+#include "tools/program/nearest_name.hpp"
 
 #include <algorithm>
 
