@@ -1,8 +1,10 @@
 <?php
 
-// What the parts of tools/workshop/bench/run share: figures, the JSON that a part prints, and keys.
+// What the parts of tools/workshop/bench/run share: figures, what a part prints, and keys.
 
 declare(strict_types=1);
+
+require __DIR__ . '/plots.php';
 
 const KEYS_OF_A_PAGE = 20;
 const SECOND = 1_000_000_000;
@@ -54,30 +56,21 @@ function column_medians(array $rows): array
     return array_map(fn (int $column): float => median(array_column($rows, $column)), array_keys($rows[0]));
 }
 
-/** @param string[] $columns */
-function table(string $title, array $columns, array $rows): array
+/** @param string[] $cells */
+function row(array $cells): string
 {
-    return ['title' => $title, 'columns' => $columns, 'rows' => $rows];
+    return '| ' . implode(' | ', $cells) . " |\n";
 }
 
-/** A plot with a bar for each row: a name and a number. */
-function bars(string $file, string $title, string $unit, string $scale, array $rows, string $note = ''): array
+function table(string $title, array $columns, array $rows): string
 {
-    return ['file' => $file, 'title' => $title, 'note' => $note, 'bars' => ['title' => $unit, 'scale' => $scale, 'rows' => $rows]];
+    return "**$title**\n\n" . row($columns) . '|---' . str_repeat('|---:', count($columns) - 1) . "|\n" . implode(array_map(row(...), $rows));
 }
 
-/** A plot with a line through each list of points, by name. */
-function lines(string $file, string $title, array $x, array $y, array $lines, string $note = ''): array
-{
-    $series = array_map(fn (string $name, array $points): array => ['name' => $name, 'points' => $points], array_keys($lines), $lines);
-    return ['file' => $file, 'title' => $title, 'note' => $note, 'x' => ['title' => $x[0], 'scale' => $x[1]], 'y' => ['title' => $y[0], 'scale' => $y[1]], 'series' => $series];
-}
-
-/** As tools/workshop/bench/README.md describes it. */
+/** Prints what a part has measured as Markdown. $plots: of bars() and lines(). */
 function print_part(array $settings, array $tables, array $plots): void
 {
-    $part = ['settings' => $settings, 'tables' => $tables, 'plots' => $plots];
-    echo json_encode($part, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT), "\n";
+    echo implode($plots), implode("\n", $tables), "\n- ", implode("\n- ", [...$settings, 'measured on ' . gmdate('Y-m-d')]), "\n";
 }
 
 /** The output of a command. */
@@ -88,6 +81,13 @@ function run(string ...$command): string
         throw new RuntimeException("$command[0] has ended with $status");
     }
     return implode("\n", $lines);
+}
+
+/** What `keysieve plan` says of a kind. */
+function planned(string $bin, int $keys, string $fpr, string $kind, string $shard_size = '4KiB'): array
+{
+    $plan = json_decode(run($bin, 'plan', '--keys', (string) $keys, '--fpr', $fpr, '--shard-size', $shard_size, '--all', '--json'), true);
+    return array_column($plan['kinds'], null, 'kind')[$kind];
 }
 
 /** Nanoseconds. */

@@ -1,6 +1,5 @@
 // Measures every filter kind in every shard size for three target FPRs and prints the Markdown table of
-// docs/results/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]. With --rates it
-// measures from 1 % to the lowest target of each kind, in shards of 4 KiB: the smaller table there.
+// docs/results/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,11 +31,6 @@ struct Amount {
   std::uint64_t false_positives = 5'000;
 };
 constexpr Amount kQuick{.keys = 100'000, .absent = 100'000, .false_positives = 100};
-
-// For --rates. The lowest targets would need 4e11 absent keys for as many false positives.
-constexpr std::array kRates{0.01, 0.0001, 1e-6};
-constexpr Amount kRatesAmount{.false_positives = 400};
-constexpr std::uint64_t kMostAbsent = 2'000'000'000;
 
 // Keys are numbers as 8 bytes: members first, from 0 on, absent keys after them.
 std::string_view key_of(const std::uint64_t& number) {
@@ -74,19 +68,7 @@ SnapshotBytes build(const BuildSettings& settings, std::uint64_t keys, double& s
   return snapshot;
 }
 
-// What a row of either table tells.
-struct Measured {
-  std::uint8_t hash_count;
-  double bits_per_key;
-  double estimated_fpr;
-  std::uint64_t absent;
-  std::uint64_t maybe;  // of those
-  double build_ns_per_key;
-
-  [[nodiscard]] double fpr() const { return static_cast<double>(maybe) / static_cast<double>(absent); }
-};
-
-Measured measure(const FilterKind& kind, std::uint32_t shard_bytes, double target_fpr, const Amount& amount) {
+void print_row(const FilterKind& kind, std::uint32_t shard_bytes, double target_fpr, const Amount& amount) {
   const BuildSettings settings{.set_name = "bench",
                                .kind = &kind,
                                .target_fpr = target_fpr,
@@ -101,44 +83,16 @@ Measured measure(const FilterKind& kind, std::uint32_t shard_bytes, double targe
     throw std::runtime_error(fmt::format("{} has false negatives", kind.name));
   }
   const auto enough = static_cast<std::uint64_t>(static_cast<double>(amount.false_positives) / target_fpr);
-  const std::uint64_t absent = std::clamp(enough, amount.absent, kMostAbsent);
+  const std::uint64_t absent = std::max(enough, amount.absent);
+  const double fpr =
+      static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent);
   const auto keys = static_cast<double>(amount.keys);
-  return {view.shards().params.hash_count,
-          8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys,
-          view.header().estimated_fpr,
-          absent,
-          count_maybe(view, amount.keys, absent),
-          build_ns / keys};
-}
-
-void print_row(const FilterKind& kind, std::uint32_t shard_bytes, double target_fpr, const Amount& amount) {
-  const Measured row = measure(kind, shard_bytes, target_fpr, amount);
+  const double bits_per_key = 8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys;
   fmt::print("| {} | `{}` | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} |\n", format_share(target_fpr),
-             kind.name, shard_bytes / 1024, row.hash_count, row.bits_per_key,
-             100.0 * (row.bits_per_key / -std::log2(row.fpr()) - 1.0), format_share(row.estimated_fpr),
-             format_share(row.fpr()), row.build_ns_per_key);
+             kind.name, shard_bytes / 1024, view.shards().params.hash_count, bits_per_key,
+             100.0 * (bits_per_key / -std::log2(fpr) - 1.0), format_share(view.header().estimated_fpr),
+             format_share(fpr), build_ns / keys);
   std::fflush(stdout);
-}
-
-void print_rates_row(const FilterKind& kind, double target_fpr) {
-  const Measured row = measure(kind, kDefaultShardBytes, target_fpr, kRatesAmount);
-  fmt::print("| `{}` | {:.2g} | {} | {:.2f} | {:.3g} | {:.3g} | {} of {} |\n", kind.name, target_fpr,
-             row.hash_count, row.bits_per_key, row.estimated_fpr, row.fpr(), format_count(row.maybe),
-             format_count(row.absent));
-  std::fflush(stdout);
-}
-
-void run_rates() {
-  fmt::print(
-      "{} keys in shards of 4 KiB. {}, {}.\n\n"
-      "| kind | target FPR | k | bits/key | estimated FPR | measured FPR | false positives |\n"
-      "|---|---:|---:|---:|---:|---:|---:|\n",
-      format_count(kRatesAmount.keys), processor_name(), KEYSIEVE_COMPILER);
-  for (const FilterKind& kind : filter_kinds()) {
-    for (const double target : kRates) print_rates_row(kind, target);
-    const double lowest = lowest_target(kind, {});
-    if (lowest < kRates.back()) print_rates_row(kind, lowest);
-  }
 }
 
 void print_head(const Amount& amount) {
@@ -166,12 +120,6 @@ void run(const Amount& amount) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("filters_bench [--quick|--rates]", argc, argv, [=](char** options) {
-    const std::string_view option = argc > 1 ? options[1] : "";
-    if (option == "--rates") {
-      keysieve::run_rates();
-    } else {
-      keysieve::run(option == "--quick" ? keysieve::kQuick : keysieve::Amount{});
-    }
-  });
+  return keysieve::run_main("filters_bench [--quick]", argc, argv,
+                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
 }

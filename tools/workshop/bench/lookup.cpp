@@ -1,10 +1,9 @@
 // Measures lookups of every filter kind with every instruction set, in sets that fit the second-level cache,
-// the third, and only memory; of two kinds with known-absent keys too; and builds of single shards. Prints
-// nanoseconds per key as JSON; tools/workshop/bench/lookup.php makes tables of it. lookup_bench [--quick]
+// the third, and only memory. Prints nanoseconds per key as JSON; tools/workshop/bench/lookup.php makes
+// tables of it. lookup_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <map>
@@ -13,8 +12,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "core/builder/filters/split_block_bloom.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 
@@ -24,8 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBatch = 20;
-constexpr double kTargetFpr = 0.01;
-constexpr std::array kWithKnownAbsent{"split_block_bloom", "ribbon"};
 constexpr std::array kSetBytes{std::uint64_t{256} << 10, std::uint64_t{16} << 20, std::uint64_t{512} << 20};
 
 struct Amount {
@@ -98,46 +93,6 @@ std::vector<Line> cycle_of_lines(std::uint64_t bytes) {
   return lines;
 }
 
-#if KEYSIEVE_X86_64
-// The floor under split_block_bloom: one filter of such blocks without shards, looked up by a loop that holds
-// the probe inline. What a set costs on top is its shards and the call through its kind.
-class Unsharded {
- public:
-  // With the bits of a set, so that it is as full, and those of `present`.
-  Unsharded(const SampleSet& set, std::span<const KeyHash> present)
-      : blocks_(set.array().bytes() / SplitBlock::kBlockBytes), bytes_(set.array().bytes()) {
-    std::memcpy(bytes_.get().data(), set.array().shards, bytes_.get().size());
-    for (const KeyHash& hash : present) SplitBlockBloomBuilder::add(block_of(hash), kOneBlock, hash.word);
-  }
-
-  KEYSIEVE_AVX2 [[nodiscard]] std::size_t count_maybe(const KeyHash* hashes) const noexcept {
-    std::size_t maybe = 0;
-    for (std::size_t i = 0; i < kBatch; ++i) maybe += may_contain(hashes[i]) ? 1U : 0U;
-    return maybe;
-  }
-
-  KEYSIEVE_AVX2 void may_contain_many(const KeyHash* hashes, bool* results) const noexcept {
-    if (bytes_.get().size() > kCachedBytes) {
-      for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(block_of(hashes[i]));
-    }
-    for (std::size_t i = 0; i < kBatch; ++i) results[i] = may_contain(hashes[i]);
-  }
-
- private:
-  static constexpr FilterParams kOneBlock{.shard_bytes = SplitBlock::kBlockBytes};
-
-  [[nodiscard]] std::byte* block_of(KeyHash hash) const noexcept {
-    return const_cast<std::byte*>(bytes_.get().data()) + shard_of(hash, blocks_) * SplitBlock::kBlockBytes;
-  }
-  KEYSIEVE_AVX2 [[nodiscard]] bool may_contain(KeyHash hash) const noexcept {
-    return SplitBlockBloom::Avx2::may_contain(block_of(hash), kOneBlock, hash.word);
-  }
-
-  std::uint64_t blocks_;
-  SnapshotBytes bytes_;
-};
-#endif
-
 // Instruction sets for which a kind has its own lookups, different from those for the one before.
 std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
   std::vector<InstructionSet> sets;
@@ -169,19 +124,14 @@ struct Subject {
   std::vector<KeyHash> present;
 };
 
-// `look_up` takes the number of the first of kBatch keys, going round from 0 below `count`.
-template <typename LookUp>
-void add_batches(Rounds& rounds, const std::string& name, std::size_t count, LookUp look_up) {
-  rounds.add(name, [=](std::size_t times) {
-    for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
-      keep(look_up(first));
-  });
-}
-
 void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, const Subject& subject,
                  const AbsentKeys& absent) {
+  // `look_up` takes the number of the first of kBatch keys, going round from 0.
   const auto add = [&](const char* mode, auto look_up) {
-    add_batches(rounds, name + mode, absent.hashes.size(), look_up);
+    rounds.add(name + mode, [look_up, count = absent.hashes.size()](std::size_t times) {
+      for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
+        keep(look_up(first));
+    });
   };
   const auto add_single = [&, array = subject.set.array()](const char* mode, auto hash_at) {
     add(mode, [=](std::size_t first) {
@@ -207,35 +157,6 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
   });
 }
 
-void add_batches_of_members(Rounds& rounds, const std::string& name, const Lookup& lookup,
-                            const Subject& subject) {
-  add_batches(rounds, name + "batch of 20, present", subject.present.size(),
-              [lookup, array = subject.set.array(), hashes = subject.present.data()](std::size_t first) {
-                std::array<bool, kBatch> results;
-                lookup.may_contain_many(array, {hashes + first, kBatch}, results.data());
-                return std::count(results.begin(), results.end(), true);
-              });
-}
-
-#if KEYSIEVE_X86_64
-void add_unsharded(Rounds& rounds, const Unsharded& unsharded, const Subject& subject,
-                   const AbsentKeys& absent) {
-  const auto add = [&](const char* mode, auto look_up) {
-    add_batches(rounds, std::string("unsharded|") + mode, absent.hashes.size(), look_up);
-  };
-  const auto single = [filter = &unsharded](const std::vector<KeyHash>& hashes) {
-    return [filter, first = hashes.data()](std::size_t at) { return filter->count_maybe(first + at); };
-  };
-  add("single, absent", single(absent.hashes));
-  add("single, present", single(subject.present));
-  add("batch of 20", [filter = &unsharded, hashes = absent.hashes.data()](std::size_t first) {
-    std::array<bool, kBatch> results;
-    filter->may_contain_many(hashes + first, results.data());
-    return std::count(results.begin(), results.end(), true);
-  });
-}
-#endif
-
 // Nanoseconds per key, for the floor and for every kind and instruction set.
 Json lookups(std::uint64_t bytes, const Amount& amount) {
   const AbsentKeys absent(query_count(bytes));
@@ -247,66 +168,20 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
     keep(line);
   });
   std::map<std::string, Subject> subjects;
-  const auto subject_of = [&](const std::string& name, const SampleShard& shard) -> const Subject& {
-    fmt::print(stderr, "{} bytes: building {}\n", bytes, name);
-    return subjects.try_emplace(name, shard, bytes, amount.built_shards).first->second;
-  };
   for (const FilterKind& kind : filter_kinds()) {
-    const std::string name(kind.name);
+    fmt::print(stderr, "{} bytes: building {}\n", bytes, kind.name);
     const SampleShard shard(kind);
-    const Subject& subject = subject_of(name, shard);
+    const std::string name(kind.name);
+    const Subject& subject = subjects.try_emplace(name, shard, bytes, amount.built_shards).first->second;
     for (const InstructionSet set : instruction_sets_of(kind)) {
       const std::string path = fmt::format("{}|{}|", name, static_cast<int>(set));
       add_lookups(rounds, path, kind.lookup(shard.params, set), subject, absent);
     }
   }
-  for (const std::string kind : kWithKnownAbsent) {
-    const std::string path = fmt::format("{}|{}|", kind, static_cast<int>(best_instruction_set()));
-    const SampleShard without(filter_kind_named(kind));
-    add_batches_of_members(rounds, path, without.kind->lookup(without.params, best_instruction_set()),
-                           subjects.at(kind));
-    const SampleShard with(filter_kind_named(kind), kTargetFpr, true);
-    const Lookup lookup = with.kind->lookup(with.params, best_instruction_set());
-    const Subject& subject = subject_of(kind + " with known-absent keys", with);
-    add_lookups(rounds, "known-absent|" + path, lookup, subject, absent);
-    add_batches_of_members(rounds, "known-absent|" + path, lookup, subject);
-  }
-#if KEYSIEVE_X86_64
-  const Subject& split_blocks = subjects.at("split_block_bloom");
-  const Unsharded unsharded(split_blocks.set, split_blocks.present);
-  if (best_instruction_set() == InstructionSet::Avx2) add_unsharded(rounds, unsharded, split_blocks, absent);
-#endif
   fmt::print(stderr, "{} bytes: looking up\n", bytes);
   Json result{{"bytes", bytes}};
   for (const auto& [name, subject] : subjects) result["bits_per_key"][name] = subject.set.bits_per_key();
   for (const auto& [name, median] : rounds.medians(amount)) result["ns"][name] = median / kBatch;
-  return result;
-}
-
-// Nanoseconds per key for builds of one shard after the other, from keys that are ready.
-Json builds(const Amount& amount) {
-  constexpr std::uint32_t kShards = 64;
-  Rounds rounds;
-  for (const FilterKind& kind : filter_kinds()) {
-    const SampleShard sample(kind);
-    std::vector<std::vector<KeyHash>> keys;
-    for (std::uint32_t shard = 0; shard < kShards; ++shard)
-      keys.push_back(sample_keys(shard, kShards, sample.keys));
-    rounds.add(std::string(kind.name), [&kind, sample, keys = std::move(keys)](std::size_t times) {
-      std::vector<std::byte> shard(sample.params.shard_bytes);
-      while (times-- > 0) {
-        ShardEntry entry;
-        std::fill(shard.begin(), shard.end(), std::byte{0});
-        kind.build(shard, entry, sample.params, keys[times % kShards]);
-        keep(shard);
-      }
-    });
-  }
-  fmt::print(stderr, "building shards\n");
-  Json result;
-  for (const auto& [name, median] : rounds.medians(amount)) {
-    result[name] = median / SampleShard(filter_kind_named(name)).keys;
-  }
   return result;
 }
 
@@ -317,7 +192,6 @@ void run(const Amount& amount) {
       report["kinds"][std::string(kind.name)].push_back(static_cast<int>(set));
   }
   for (const std::uint64_t bytes : kSetBytes) report["sizes"].push_back(lookups(bytes, amount));
-  report["builds"] = builds(amount);
   fmt::print("{}\n", report.dump(2));
 }
 

@@ -1,6 +1,6 @@
 <?php
 
-// All methods of asking whether keys exist that the parts `php` and `fpm` compare, and how each makes its store.
+// All methods of asking whether keys exist that the part `php` compares, and how each makes its store.
 
 declare(strict_types=1);
 
@@ -12,8 +12,6 @@ const REDIS = ['extension=igbinary', 'extension=redis'];
 const MEMCACHED = ['extension=igbinary', 'extension=msgpack', 'extension=memcached'];
 const LARGE_ARRAY = ['opcache.memory_consumption=1024', 'opcache.interned_strings_buffer=128'];
 const LMDB_BYTES = 1 << 30;
-const BITS_PER_KEY = 10; // for the Bloom filter in Redis
-const PROBES = 6;        // for the same
 
 /**
  * Each method has a store, which open() returns as $it; code that finds keys there; and the PHP settings it needs. The code
@@ -23,7 +21,6 @@ const PROBES = 6;        // for the same
 const METHODS = [
     'empty foreach over the keys' => ['nothing', 'false', []],
     'keysieve, 20 calls' => ['keysieve', '$it->mayContain($key)', EXTENSION],
-    'keysieve, mayContainMany() and its sum' => ['keysieve', 'array_sum($it->mayContainMany($keys))', EXTENSION],
     'keysieve, candidates()' => ['keysieve', 'count($it->candidates($keys))', EXTENSION],
     'package in PHP, 20 calls' => ['package', '$it->mayContain($key)', []],
     'package in PHP, candidates()' => ['package', 'count($it->candidates($keys))', []],
@@ -31,14 +28,11 @@ const METHODS = [
     'isset on an array in opcache' => ['opcache', 'isset($it[$key])', LARGE_ARRAY],
     'apcu_exists(), 20 calls' => ['apcu', 'apcu_exists($key)', APCU],
     'apcu_exists(array)' => ['apcu', 'count(apcu_exists($keys))', APCU],
-    'apcu_exists(), 20 calls, default entries_hint' => ['apcu', 'apcu_exists($key)', ['extension=apcu']],
-    'apcu_exists(array), default entries_hint' => ['apcu', 'count(apcu_exists($keys))', ['extension=apcu']],
     'Bloom in PHP: 8 KB shards in APCu' => ['shards of 8 KB', '$it->ask($keys)', APCU],
     'Bloom in PHP: 1 KB shards in APCu' => ['shards of 1 KB', '$it->ask($keys)', APCU],
     'CDB by dba' => ['cdb', 'dba_exists($key, $it)', ['extension=dba']],
     'LMDB by dba' => ['lmdb', 'dba_exists($key, $it)', ['extension=dba']],
     'SQLite, one prepared SELECT … IN' => ['sqlite', 'ask_sqlite($it, $keys)', ['extension=sqlite3']],
-    'Redis, 120 GETBIT in one pipeline' => ['redis bits', 'ask_redis_bits($it, $place, $keys)', REDIS],
     'Redis, SMISMEMBER' => ['redis set', 'array_sum($it->sMisMember($place->id, ...$keys))', REDIS],
     'memcached, getMulti()' => ['memcached', 'count($it->getMulti($keys))', MEMCACHED],
 ];
@@ -84,7 +78,6 @@ function fill(Place $place): void
         'cdb' => fill_dba($place, 'cdb_make'),
         'lmdb' => fill_dba($place, 'lmdb'),
         'sqlite' => fill_sqlite($place),
-        'redis bits' => fill_redis_bits($place),
         'redis set' => each_thousand($place, fn (array $keys) => open($place)->sAdd($place->id, ...$keys)),
         'memcached' => each_thousand($place, fn (array $keys) => open($place)->setMulti(array_fill_keys($keys, ''))),
     };
@@ -104,7 +97,7 @@ function open(Place $place): mixed
         'cdb' => dba_open($place->file, 'r-', 'cdb'),
         'lmdb' => dba_open($place->file, 'r', 'lmdb', 0644, LMDB_BYTES),
         'sqlite' => open_sqlite($place),
-        'redis bits', 'redis set' => open_redis($place),
+        'redis set' => open_redis($place),
         'memcached' => open_memcached($place),
     };
 }
@@ -119,7 +112,7 @@ function shared_bytes(Place $place, mixed $it): int
         'apcu' => bytes_of_apcu(),
         'shards of 8 KB', 'shards of 1 KB' => $it->count * $it->bytes,
         'cdb', 'lmdb', 'sqlite' => 512 * stat($place->file)['blocks'],
-        'redis bits', 'redis set' => (int) $it->rawCommand('MEMORY', 'USAGE', $place->id, 'SAMPLES', '0'),
+        'redis set' => (int) $it->rawCommand('MEMORY', 'USAGE', $place->id, 'SAMPLES', '0'),
         'memcached' => (int) array_values($it->getStats())[0]['bytes'],
     };
 }
@@ -172,14 +165,6 @@ function bytes_of_apcu(): int
     return (int) ($memory['num_seg'] * $memory['seg_size'] - $memory['avail_mem']);
 }
 
-/** Sets bits in the bytes of a Bloom filter. */
-function set_bits(string &$bytes, array $bits): void
-{
-    foreach ($bits as $bit) {
-        $bytes[$bit >> 3] = chr(ord($bytes[$bit >> 3]) | 1 << ($bit & 7));
-    }
-}
-
 /** Bloom filters in shards, as sites build them without an extension: crc32, bits tested by PHP. */
 final class Shards
 {
@@ -199,8 +184,11 @@ final class Shards
             foreach (array_map(crc32(...), $keys) as $hash) {
                 $bit = intdiv($hash, $this->count);
                 $step = (($bit * 0x9E3779B1) >> 9) | 1;
-                $bits = array_map(fn (int $probe): int => ($bit + $probe * $step) % (8 * $this->bytes), range(0, self::PROBES - 1));
-                set_bits($shards[$hash % $this->count], $bits);
+                $shard = &$shards[$hash % $this->count];
+                for ($probe = 0; $probe < self::PROBES; ++$probe, $bit += $step) {
+                    $at = $bit % (8 * $this->bytes);
+                    $shard[$at >> 3] = chr(ord($shard[$at >> 3]) | 1 << ($at & 7));
+                }
             }
         });
         foreach ($shards as $number => $shard) {
@@ -275,53 +263,13 @@ function ask_sqlite(SQLite3Stmt $select, array $keys): int
 function open_redis(Place $place): Redis
 {
     $redis = new Redis();
-    $redis->pconnect("$place->folder/redis.sock");
+    $redis->connect("$place->folder/redis.sock");
     return $redis;
-}
-
-/** @return int[] the bits of a key in a Bloom filter that is one Redis string */
-function redis_bits(string $key, int $size): array
-{
-    [1 => $at, 2 => $step] = unpack('P2', hash('xxh128', $key, true));
-    $at &= PHP_INT_MAX >> 4; // so that no sum overflows
-    $step &= PHP_INT_MAX >> 4;
-    $bits = [];
-    for ($probe = 0; $probe < PROBES; ++$probe, $at += $step) {
-        $bits[] = $at % $size;
-    }
-    return $bits;
-}
-
-function fill_redis_bits(Place $place): void
-{
-    $size = BITS_PER_KEY * $place->count;
-    $bytes = str_repeat("\0", intdiv($size, 8) + 1);
-    each_thousand($place, function (array $keys) use (&$bytes, $size): void {
-        foreach ($keys as $key) {
-            set_bits($bytes, redis_bits($key, $size));
-        }
-    });
-    open($place)->set($place->id, $bytes);
-}
-
-/** @param string[] $keys */
-function ask_redis_bits(Redis $redis, Place $place, array $keys): int
-{
-    $pipeline = $redis->multi(Redis::PIPELINE);
-    foreach ($keys as $key) {
-        foreach (redis_bits($key, BITS_PER_KEY * $place->count) as $bit) {
-            $pipeline->getBit($place->id, $bit ^ 7); // Redis counts from the highest bit of a byte
-        }
-    }
-    $pages = array_chunk($pipeline->exec(), PROBES);
-    return count(array_filter($pages, fn (array $bits): bool => !in_array(0, $bits, true)));
 }
 
 function open_memcached(Place $place): Memcached
 {
-    $memcached = new Memcached('bench');
-    if ($memcached->getServerList() === []) {
-        $memcached->addServer("$place->folder/memcached.$place->count.sock", 0);
-    }
+    $memcached = new Memcached();
+    $memcached->addServer("$place->folder/memcached.$place->count.sock", 0);
     return $memcached;
 }

@@ -1,7 +1,7 @@
 <?php
 
 // Lets all methods take turns at a page of 20 keys, each in a process of its own.
-// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; FOLDER has the output of hot.php and package.php, *.json
+// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...
 
 declare(strict_types=1);
 
@@ -12,37 +12,7 @@ const PAGES_AT_A_TIME = 50;
 const WARM_UP_NS = 10_000_000;
 const ROUND_NS = 40_000_000;
 const CHECKED_KEYS = 10_000;
-
-final class Worker
-{
-    public readonly object $needs;
-    private readonly array $pipes;
-    private $process;
-
-    public function __construct(string ...$command)
-    {
-        $this->process = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
-        $this->pipes = $pipes;
-        $this->needs = json_decode($this->line(), flags: JSON_THROW_ON_ERROR);
-    }
-
-    public function nanoseconds_per_page(int $seed): float
-    {
-        fwrite($this->pipes[0], "$seed\n");
-        return (float) $this->line();
-    }
-
-    public function end(): void
-    {
-        array_map(fclose(...), $this->pipes);
-        proc_close($this->process);
-    }
-
-    private function line(): string
-    {
-        return fgets($this->pipes[1]) ?: throw new RuntimeException('a process that measures has ended');
-    }
-}
+const PACKAGES = ['redis-server', 'memcached', 'libsqlite3-0', 'php*-apcu', 'php*-redis', 'php*-memcached'];
 
 function megabytes(int $bytes): string
 {
@@ -52,19 +22,6 @@ function megabytes(int $bytes): string
 function short(int $count): string
 {
     return $count % 1_000_000 === 0 ? $count / 1_000_000 . 'M' : $count / 1000 . 'k';
-}
-
-/** The output of PHP with some extensions, which this process need not have. */
-function said_by_php(string $code, string ...$extensions): string
-{
-    $options = array_merge(...array_map(fn (string $name): array => ['-d', "extension=$name"], $extensions));
-    return run(PHP_BINARY, '-n', ...$options, ...['-r', "echo $code;"]);
-}
-
-function version_of(string $program): string
-{
-    preg_match('/[\d.]{3,}/', run($program, '--version'), $found);
-    return $found[0];
 }
 
 /** @return string[][] pages of that many keys from $first on */
@@ -84,7 +41,7 @@ function ask_for(callable $ask, int $count, int $nanoseconds): float
 }
 
 /**
- * A process that asks with one method. It reports its needs once it is ready, then answers each line on standard input, the
+ * A process that asks with one method. It prints its needs as JSON once it is ready, then answers each line on standard input, the
  * seed of a round, with the nanoseconds that a page of keys took.
  */
 function ask_by_turns(Place $place): void
@@ -113,62 +70,58 @@ function ask_by_turns(Place $place): void
     }
 }
 
+function said_by(array $pipes): string
+{
+    return fgets($pipes[1]) ?: throw new RuntimeException('a process that measures has ended');
+}
+
 if ($argv[1] === 'worker') { // as this script calls itself
     ask_by_turns(new Place($argv[2], (int) $argv[3], $argv[4]));
     exit(0);
 }
 
 [, $folder, $extension, $sets, $rounds] = $argv;
-$counts = array_map(intval(...), array_slice($argv, 5));
-$largest = max($counts);
-$needs = $medians = $ratios = [];
-foreach ($counts as $count) {
-    $workers = [];
+$columns = ['method'];
+$cells = array_fill_keys(array_keys(METHODS), []);
+foreach (array_map(intval(...), array_slice($argv, 5)) as $count) { // the last one is the largest
+    $workers = $processes = [];
     foreach (METHODS as $name => [, , $own_settings]) {
         fprintf(STDERR, "%s keys: %s\n", number_format($count), $name);
         $settings = ['memory_limit=-1', 'display_errors=stderr', 'zend_extension=opcache', 'opcache.enable_cli=1', 'opcache.jit=off', 'apc.enable_cli=1',
             'apc.shm_size=1G', ...$own_settings];
         $options = array_map(fn (string $setting): string => '-d' . sprintf($setting, $count, $extension, $sets), $settings);
-        $workers[$name] = new Worker(PHP_BINARY, '-n', ...$options, ...[__FILE__, 'worker', $name, (string) $count, $folder]);
-        $needs[$name] = $workers[$name]->needs; // keeps those of the largest
+        $processes[] = proc_open([PHP_BINARY, '-n', ...$options, __FILE__, 'worker', $name, (string) $count, $folder], [['pipe', 'r'], ['pipe', 'w'], STDERR], $workers[$name]);
+        $needs[$name] = json_decode(said_by($workers[$name]), flags: JSON_THROW_ON_ERROR);
     }
-    $times = by_turns((int) $rounds, $workers, fn (Worker $worker, int $round): float => $worker->nanoseconds_per_page($round));
-    foreach ($times as $name => $own) {
-        $medians[$count][$name] = median($own) / 1000;
-        $ratios[$count][$name] = median(array_map(fn (float $time, float $reference): float => $time / $reference, $own, $times[REFERENCE]));
-    }
-    array_map(fn (Worker $worker) => $worker->end(), $workers);
-}
-
-$columns = ['method'];
-$rows = $bars = [];
-foreach ($counts as $count) {
+    $times = by_turns((int) $rounds, $workers, function (array $pipes, int $round): float {
+        fwrite($pipes[0], "$round\n");
+        return (float) said_by($pipes);
+    });
     array_push($columns, short($count) . ' keys: µs', '× candidates()');
+    $bars = [];
+    foreach ($times as $name => $own) {
+        $ratio = median(array_map(fn (float $time, float $reference): float => $time / $reference, $own, $times[REFERENCE]));
+        array_push($cells[$name], three_digits(median($own) / 1000), three_digits($ratio));
+        $bars[] = [$name, rounded(median($own) / 1000)];
+    }
+    array_map(fn (array $pipes) => fclose($pipes[0]), $workers); // which ends them
+    array_map(proc_close(...), $processes);
 }
-foreach (array_keys(METHODS) as $i => $name) {
-    $times = array_map(fn (int $count): array => [three_digits($medians[$count][$name]), three_digits($ratios[$count][$name])], $counts);
-    $fpr = $i === 0 ? '–' : three_digits(100 * $needs[$name]->fpr) . ' %';
-    $rows[] = [$name, ...array_merge(...$times), $fpr, megabytes($needs[$name]->private), megabytes($needs[$name]->shared)];
-    $bars[] = [$name, rounded($medians[$largest][$name])];
+foreach ($needs as $name => $own) {
+    $fpr = $name === array_key_first(METHODS) ? '–' : three_digits(100 * $own->fpr) . ' %';
+    $rows[] = [$name, ...$cells[$name], $fpr, megabytes($own->private), megabytes($own->shared)];
 }
 
-[$hot, $package] = array_map(
-    fn (string $file): array => json_decode(file_get_contents("$folder/$file.json"), true, flags: JSON_THROW_ON_ERROR),
-    ['hot', 'package'],
-);
 print_part([
     'one process per method, which take turns by rounds; keys of 20 bytes, made while no time is taken, drawn from all keys of the set and as many absent ones',
-    ...$package['settings'],
     'opcache.enable_cli=1, opcache.jit=off; for the array in opcache: opcache.memory_consumption=1024, opcache.interned_strings_buffer=128',
-    'APCu ' . said_by_php("phpversion('apcu')", 'apcu') . ': apc.shm_size=1G, apc.entries_hint = number of keys; by default it is 4096',
+    'APCu: apc.shm_size=1G, apc.entries_hint = number of keys; by default it is 4096',
     'Bloom in PHP: k = 6; 6,500 keys in 8 KB, 800 in 1 KB; crc32; one apcu_fetch() per key',
-    'CDB and LMDB by dba on tmpfs; SQLite ' . said_by_php("SQLite3::version()['versionString']", 'sqlite3') . ': WITHOUT ROWID, read-only, locking_mode=exclusive, mmap_size=1G, on tmpfs',
-    'Redis ' . version_of('redis-server') . ', unix socket, phpredis ' . said_by_php("phpversion('redis')", 'igbinary', 'redis') . ': bits of a Bloom filter with k = 6 and 10 bits per key; a set',
-    'memcached ' . version_of('memcached') . ', unix socket, PECL memcached ' . said_by_php("phpversion('memcached')", 'igbinary', 'msgpack', 'memcached') . ', -m 512, -t 1, -o hashpower=20',
+    'CDB and LMDB by dba on tmpfs; SQLite: WITHOUT ROWID, read-only, locking_mode=exclusive, mmap_size=1G, on tmpfs',
+    'Redis and memcached on unix sockets, memcached with -m 512, -t 1, -o hashpower=20',
+    run('dpkg-query', '-W', '-f', '${Package} ${Version}, ', ...PACKAGES) . 'the package in PHP keeps all of a set of 1M keys',
 ], [
-    table('A page asks for 20 keys, half of them absent', [...$columns, 'measured FPR', short($largest) . ' keys: per process', 'shared'], $rows),
-    ...$hot['tables'],
-    ...$package['tables'],
+    table('A page asks for 20 keys, half of them absent', [...$columns, 'measured FPR', short($count) . ' keys: per process', 'shared'], $rows),
 ], [
-    bars('php_methods', 'A page asks for 20 keys of ' . short($largest), 'µs', 'log', $bars),
+    bars('php_methods', 'A page asks for 20 keys of ' . short($count), 'µs', 'log', $bars),
 ]);

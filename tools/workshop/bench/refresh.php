@@ -5,9 +5,9 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/readers.php';
+require __DIR__ . '/bench.php';
 
-const SIZE = 600_000;           // keys of the set
+const SIZE = 600_000;           // keys of the set: the numbers from 1 on, which cost nothing to make
 const PAUSE_US = 5000;          // pause of a reader after each request; without it this would measure the scheduler
 const WARM_UP = 3 * SECOND;     // until a reader has mapped the publication it starts with
 const BEFORE = SECOND;
@@ -20,19 +20,55 @@ function publish(string $build, string $directory, string $snapshot): void
     run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
 }
 
-/** One refresh among $readers readers: as requests(), but ns after the publisher was started. */
+/**
+ * Asks again and again until $publish_at + AFTER (hrtime): when each request began, in ns after $publish_at, and how long it took.
+ *
+ * @return array{int[], int[]}
+ */
+function requests(int $publish_at): array
+{
+    $set = new KeySieve\Set('tags');
+    $began = $took = [];
+    while (hrtime(true) < $publish_at + AFTER) {
+        $keys = array_map(fn (): string => (string) mt_rand(1, 2 * SIZE), range(1, KEYS_OF_A_PAGE)); // fresh strings, half of them in the set
+        $before = hrtime(true);
+        $set->mayContainMany($keys);
+        $after = hrtime(true);
+        if ($before >= $publish_at - BEFORE) {
+            $began[] = $before - $publish_at;
+            $took[] = $after - $before;
+        }
+        usleep(mt_rand(intdiv(PAUSE_US, 2), intdiv(3 * PAUSE_US, 2)));
+    }
+    return [$began, $took];
+}
+
+/** The requests of many readers, each a process, around one refresh. */
 function refresh(string $build, string $directory, string $snapshot, int $readers): array
 {
     publish($build, $directory, $snapshot);
     $publish_at = hrtime(true) + WARM_UP + BEFORE;
-    $set = new KeySieve\Set('tags');
-    $reader = fn (): array => requests($set->mayContainMany(...), SIZE, $publish_at - BEFORE, $publish_at + AFTER, PAUSE_US);
-    $results = side_by_side(array_fill(0, $readers, $reader), function () use ($build, $directory, $snapshot, $publish_at): void {
-        usleep(intdiv($publish_at - hrtime(true), 1000));
-        publish($build, $directory, $snapshot);
-    });
-    $began = array_merge(...array_column($results, 0));
-    return [array_map(fn (int $at): int => $at - $publish_at, $began), array_merge(...array_column($results, 1))];
+    $files = $all = [];
+    for ($seed = 0; $seed < $readers; ++$seed) {
+        $file = tempnam(sys_get_temp_dir(), 'bench');
+        $child = pcntl_fork();
+        if ($child === 0) {
+            mt_srand($seed);
+            file_put_contents($file, serialize(requests($publish_at)));
+            exit(0);
+        }
+        $files[$child] = $file;
+    }
+    usleep(intdiv($publish_at - hrtime(true), 1000));
+    publish($build, $directory, $snapshot);
+    foreach ($files as $child => $file) {
+        if (pcntl_waitpid($child, $status) < 1 || $status !== 0) {
+            throw new RuntimeException('a reader has failed');
+        }
+        $all[] = unserialize(file_get_contents($file));
+        unlink($file);
+    }
+    return array_map(fn (int $which): array => array_merge(...array_column($all, $which)), [0, 1]);
 }
 
 /** @return int[] how long those took that began then */

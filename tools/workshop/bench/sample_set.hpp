@@ -3,7 +3,6 @@
 // quickly.
 #pragma once
 
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +18,7 @@ struct SampleShard {
   FilterParams params;
   std::uint32_t keys;
 
-  // `with_known_absent`: as many known-absent keys as keys.
-  explicit SampleShard(const FilterKind& of, double target_fpr = 0.01, bool with_known_absent = false);
+  explicit SampleShard(const FilterKind& of, double target_fpr = 0.01);
 };
 
 class SampleSet {
@@ -35,14 +33,12 @@ class SampleSet {
 
  private:
   void build(std::uint32_t first, std::uint32_t end);
-  void build_second_level(std::uint32_t shard, MutableBytes level, std::span<const KeyHash> keys);
 
   SampleShard shard_;
   std::uint32_t shard_count_;
   std::uint32_t built_shards_;
   SnapshotBytes shards_;
   std::vector<ShardEntry> entries_;
-  std::vector<std::uint8_t> seeds_;  // of second levels
 };
 
 // Texts of kTextBytes bytes each that belong to no set, one after the other, and their hashes.
@@ -61,8 +57,5 @@ struct AbsentKeys {
   std::vector<char> texts;
   std::vector<KeyHash> hashes;
 };
-
-// Keys of one shard of so many.
-std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys);
 
 }  // namespace keysieve

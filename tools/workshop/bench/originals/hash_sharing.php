@@ -23,12 +23,6 @@ function ns_per_key(callable $ask, array $keys): float
     }) / count($keys);
 }
 
-function planned(string $bin, int $keys, string $fpr, string $kind): array
-{
-    $plan = json_decode(run($bin, 'plan', '--keys', (string) $keys, '--fpr', $fpr, '--all', '--json'), true);
-    return array_column($plan['kinds'], null, 'kind')[$kind];
-}
-
 /** Keys that no round before has asked for, so that their lines are in no cache. @return string[] */
 function other_keys(int $count): array
 {

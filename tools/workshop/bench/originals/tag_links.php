@@ -93,13 +93,9 @@ $row = static fn (string $what, string $original, int $bytes): array => [
     $what, $original, three_digits($us["memcached, $bytes"]), three_digits($us["APCu, $bytes"]), three_digits($keysieve), three_digits($us["memcached, $bytes"] / $keysieve),
 ];
 
-$planned = static function (int $keys, string $kind, string $shard = '4KiB') use ($bin): array {
-    $plan = json_decode(run($bin, 'plan', '--keys', (string) $keys, '--fpr', '0.01', '--shard-size', $shard, '--all', '--json'), true);
-    return array_column($plan['kinds'], null, 'kind')[$kind];
-};
-$per_shard = static fn (string $kind, string $shard): string => number_format(1_000_000 / $planned(1_000_000, $kind, $shard)['shard_count']);
+$per_shard = static fn (string $kind, string $shard): string => number_format(1_000_000 / planned($bin, 1_000_000, '0.01', $kind, $shard)['shard_count']);
 $sizes = [
-    ['30,000 tags at 1 %', '37 kB', ...array_map(static fn (string $kind): string => three_digits(($planned(TAGS, $kind)['bytes'] - 8_192) / 1_000) . ' kB', ['bloom', 'split_block_bloom', 'ribbon'])],
+    ['30,000 tags at 1 %', '37 kB', ...array_map(static fn (string $kind): string => three_digits((planned($bin, TAGS, '0.01', $kind)['bytes'] - 8_192) / 1_000) . ' kB', ['bloom', 'split_block_bloom', 'ribbon'])],
     ['keys in 1 kB at 1 %', '800 (k ≈ 6)', ...array_map(static fn (string $kind): string => $per_shard($kind, '1KiB'), ['bloom', 'split_block_bloom', 'ribbon'])],
     ['keys in 8 kB at 1 %', '6,500 (k ≈ 6)', ...array_map(static fn (string $kind): string => $per_shard($kind, '8KiB'), ['bloom', 'split_block_bloom', 'ribbon'])],
 ];
