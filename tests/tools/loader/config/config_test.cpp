@@ -117,7 +117,7 @@ TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
       }
     }
   }
-  EXPECT_EQ(settings, 30U);
+  EXPECT_EQ(settings, 28U);
   EXPECT_EQ(refusal(kStore + std::string(tags_set) + "poll_interval = \"1s\"\n"),
             "keysieve.toml:6: [[set]] poll_interval: unknown key here; it is a setting of the whole file: "
             "put it above "
