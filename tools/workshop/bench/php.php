@@ -12,7 +12,7 @@ const PAGES_AT_A_TIME = 50;
 const WARM_UP_NS = 10_000_000;
 const ROUND_NS = 40_000_000;
 const CHECKED_KEYS = 10_000;
-const PACKAGES = ['redis-server', 'memcached', 'libsqlite3-0', 'php*-apcu', 'php*-redis', 'php*-memcached'];
+const PACKAGES = ['redis-server', 'memcached', 'libsqlite3-0', 'php[0-9]*-apcu', 'php[0-9]*-redis', 'php[0-9]*-memcached'];
 
 function megabytes(int $bytes): string
 {

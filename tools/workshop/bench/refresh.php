@@ -59,7 +59,7 @@ function refresh(string $build, string $directory, string $snapshot, int $reader
         }
         $files[$child] = $file;
     }
-    usleep(intdiv($publish_at - hrtime(true), 1000));
+    usleep(max(0, intdiv($publish_at - hrtime(true), 1000)));
     publish($build, $directory, $snapshot);
     foreach ($files as $child => $file) {
         if (pcntl_waitpid($child, $status) < 1 || $status !== 0) {
