@@ -52,7 +52,8 @@ TEST_F(ListAndDelete, NamesADamagedRecordAndListsTheOthers) {
 TEST_F(ListAndDelete, ListsTheOthersNextToARecordThatIsTooLargeOrNotForThisUser) {
   const RedisServer redis;
   const std::string url = redis.unix_url();
-  for (const char* name : {"tags", "shop"}) push(path(std::string(name) + ".ks"), url);
+  for (const char* file : {"tags.ks", "shop.ks"})
+    ASSERT_EQ(keysieve({"push", path(file), url}).exit_status, 0);
   redis.command("EVAL \"redis.call('SET', 'keysieve:large:current', string.rep('x', 100000))\" 0");
   const ProgramResult large = keysieve({"list", url});
   EXPECT_EQ(large.exit_status, 65) << large.errors;
