@@ -15,8 +15,10 @@ namespace {
   return attachment.find(hash_of(key, attachment.snapshot().hasher()));
 }
 
-// False when it has met an element that is no key; then the answers are not complete.
-bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+// False when it has met an element that is no key; then the answers are not complete. Inlined, because a call
+// and a second stack guard cost 12 instructions.
+[[gnu::always_inline]] inline bool probe_all(const Attachment& attachment, HashTable* keys,
+                                             bool* answers) noexcept {
   return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     attachment.may_contain_many(hashes, answers);
     answers += hashes.size();

@@ -181,30 +181,6 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    #[Group('extension')]
-    public function testAnObjectWhoseNameWasMadeInvalidBeforeItsConstructorRanIsRefused(): void
-    {
-        $script = PhpScript::run(<<<'PHP'
-            set_error_handler(function () {
-                $object = debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT)[1]['object'];
-                (new ReflectionProperty($object, 'name'))->setValue($object, 'NOT A NAME!');
-                try {
-                    $object->availability();
-                } catch (Error $error) {
-                    echo get_class($error), "\n";
-                }
-                return true;
-            });
-            foreach ([Set::class, KeySieve\Map::class, KeySieve\SeenSet::class] as $class) {
-                try {
-                    new $class(null);
-                } catch (Error) {
-                }
-            }
-            PHP);
-        self::assertSame(str_repeat("KeySieve\\InvalidNameException\n", 3), $script->output, $script->errors);
-    }
-
     /** An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet. */
     #[Group('extension')]
     public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
