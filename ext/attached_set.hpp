@@ -2,7 +2,6 @@
 // as the thread, so a new object or request does not map anything again.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <span>

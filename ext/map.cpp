@@ -41,22 +41,18 @@ bool check_callable(zval* value, char** error) {
   return true;
 }
 
-// Calls if_unknown with a key that coerce_key() has accepted.
-[[gnu::cold]] bool call_if_key_unknown(zval* if_unknown, zval* key, zval* result) {
-  zval argument;
-  ZVAL_COPY(&argument, key);  // which the callable may change
-  const bool has_returned = call_if_unknown(if_unknown, &argument, result);
-  zval_ptr_dtor(&argument);
-  return has_returned;
-}
-
 bool is_value_or_null(const zval* value) noexcept {
   return Z_TYPE_P(value) == IS_LONG || Z_TYPE_P(value) == IS_NULL;
 }
 
+// Calls if_unknown with a key that coerce_key() has accepted.
 [[gnu::cold]] void return_if_unknown(zval* return_value, zval* if_unknown, zval* key) {
   zval result;
-  if (!call_if_key_unknown(if_unknown, key, &result)) return;
+  zval argument;
+  ZVAL_COPY(&argument, key);  // which the callable may change
+  const bool has_returned = call_if_unknown(if_unknown, &argument, &result);
+  zval_ptr_dtor(&argument);
+  if (!has_returned) return;
   if (is_value_or_null(&result)) {
     ZVAL_COPY_VALUE(return_value, &result);
     return;

@@ -31,7 +31,7 @@ std::optional<uid_t> uid_of_name(const char* name) {
   while ((error = ::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found)) == ERANGE) {
     buffer.resize(2 * buffer.size());
   }
-  if (error == ENOMEM) throw std::bad_alloc();  // else the set would never be trusted
+  if (error == ENOMEM) throw std::bad_alloc();  // and so the process ends, as where malloc fails
   if (found == nullptr) return std::nullopt;
   return found->pw_uid;
 }

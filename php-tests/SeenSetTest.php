@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Availability;
-use KeySieve\InvalidNameException;
 use KeySieve\SeenSet;
 use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\CoerciveCalls;

@@ -11,7 +11,6 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
-use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;

@@ -37,7 +37,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             public float $targetFalsePositiveRate,
             /** Computed from the snapshot's bits. */
             public float $estimatedFalsePositiveRate,
-            /** Share of bits set, in cuckoo of slots taken; null for kinds to which no keys can be added. */
+            /** Share of bits set, in cuckoo of slots taken; null for `xor`, `binary_fuse` and `ribbon`. */
             public ?float $fillRatio,
             /** What `build --key-profile` said; empty: nothing. */
             public string $keyProfile,

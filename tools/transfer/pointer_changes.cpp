@@ -47,15 +47,11 @@ void announce(PointerRecord& pointer, const PendingPush& push) {
   pointer.pending.push_back(push);
 }
 
-bool discard_abandoned(PointerRecord& pointer, UnixSeconds now, std::chrono::seconds abandoned_after) {
-  bool found = false;
+void discard_abandoned(PointerRecord& pointer, UnixSeconds now) {
   for (const PendingPush& push : std::vector(pointer.pending)) {
     const UnixSeconds age = std::max<UnixSeconds>(now - push.started_at, 0);
-    if (age < abandoned_after.count()) continue;
-    discard(pointer, {push.push_id, push.chunk_count});
-    found = true;
+    if (std::chrono::seconds(age) >= kAbandonedAfter) discard(pointer, {push.push_id, push.chunk_count});
   }
-  return found;
 }
 
 void discard(PointerRecord& pointer, const Garbage& push) {

@@ -28,8 +28,8 @@ bool is_garbage(const PointerRecord& pointer, const PushId& push_id);
 // Lists the push as pending. If the list is full, discards the oldest push, which will notice and begin
 // again.
 void announce(PointerRecord& pointer, const PendingPush& push);
-// Discards pushes that were announced that long before `now`. Returns true if there were any.
-bool discard_abandoned(PointerRecord& pointer, UnixSeconds now, std::chrono::seconds abandoned_after);
+// Discards pushes that were announced kAbandonedAfter before `now`, or earlier.
+void discard_abandoned(PointerRecord& pointer, UnixSeconds now);
 // Makes the push garbage; it must not be kept. If the list of garbage is full, forgets its oldest entry,
 // whose chunks only delete_set() finds then.
 void discard(PointerRecord& pointer, const Garbage& push);

@@ -162,7 +162,7 @@ class Push {
     const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
       if (is_pending(changed, record_.push_id)) return false;
       check(changed);
-      discard_abandoned(changed, now_, kAbandonedAfter);
+      discard_abandoned(changed, now_);
       keysieve::announce(changed, {record_.push_id, record_.chunk_count, now_, record_.adds_from});
       return true;
     });
@@ -230,7 +230,7 @@ class Push {
     std::vector<Record> batch;
     std::uint64_t done = 0;
     for (std::uint32_t number = 0; number < chunk_count; ++number) {
-      const Bytes payload = payload_of(number);
+      const Bytes payload = chunk_payload(snapshot_.bytes(), number);
       batch.push_back(
           {chunk_key(store_.prefix(), set_name_, record_.push_id, number), encode_chunk(number, payload)});
       done += payload.size();
@@ -248,7 +248,8 @@ class Push {
       const auto keys = chunk_key_batch(store_, set_name_, record_.push_id, chunk_count, first);
       const auto values = store_.get_many(keys);
       for (std::uint32_t i = 0; i < values.size(); ++i) {
-        if (values[i] != encode_chunk(first + i, payload_of(first + i))) refuse_as_forgotten(keys[i]);
+        if (values[i] != encode_chunk(first + i, chunk_payload(snapshot_.bytes(), first + i)))
+          refuse_as_forgotten(keys[i]);
       }
     }
   }
@@ -258,10 +259,6 @@ class Push {
                 store_.name() + ": " + chunk +
                     " was put and is gone: give the servers more memory, for three generations of " +
                     format_bytes(record_.bytes) + " and what else they hold");
-  }
-
-  [[nodiscard]] Bytes payload_of(std::uint32_t number) const {
-    return chunk_payload(snapshot_.bytes(), number);
   }
 
   // Returns nothing if the push was discarded meanwhile.

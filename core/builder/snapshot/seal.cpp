@@ -6,6 +6,7 @@
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
+
 void seal_stretch(MutableBytes front, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
                   const Signer* signer) {
   store(front.data() + layout.checksum_table.offset + index * sizeof(std::uint64_t), checksum(stretch));

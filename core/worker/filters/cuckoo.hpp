@@ -1,7 +1,7 @@
-// Cuckoo filter: a fingerprint of each key in one of two buckets of four slots. Keys can be added and
-// removed. Source: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom"
-// (2014). Differs from it in two ways: the number of buckets can be any, and a shard with more keys than its
-// slots can take gets narrower fingerprints in more slots, so that no build loops or fails.
+// Cuckoo filter: a fingerprint of each key in one of two buckets of four slots. Source: Fan, Andersen,
+// Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). Differs from it in two ways:
+// the number of buckets can be any, and a shard with more keys than its slots can take gets narrower
+// fingerprints in more slots, so that no build loops or fails.
 #pragma once
 
 #include "core/worker/filters/cuckoo/table.hpp"

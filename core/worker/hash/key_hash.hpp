@@ -24,7 +24,7 @@ struct KeyHash {
 };
 
 // 128 random bits, from which the words that the hash uses are made. An attacker who knows them can choose
-// keys that collide. Zero is no seed: bytes that nobody has written have it.
+// keys that collide. Zero is no seed: decoders refuse it.
 struct HashSeed {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

@@ -9,7 +9,7 @@ namespace KeySieve\Reader;
  *
  * @phpstan-type Fields array{
  *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
- *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int, buildId: string,
+ *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int,
  *     setName: string, keyProfile: string, fileBytes: int, digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
  *     tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
  * }
@@ -29,7 +29,7 @@ final class Header
     private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
-        . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
+        . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
         . '/@1720/VsampledCount/@4024/a64signature';
@@ -49,7 +49,6 @@ final class Header
         public readonly int $asOf,
         public readonly int $builtAt,
         public readonly int $validFor,
-        public readonly string $buildId,
         public readonly int $fileBytes,
         public readonly string $tablesChecksum,
         private readonly bool $isSigned,
@@ -88,7 +87,6 @@ final class Header
             $fields['asOf'],
             $fields['builtAt'],
             $fields['validFor'],
-            $fields['buildId'],
             $fields['fileBytes'],
             strrev(substr($page, 320, 8)),
             $fields['digestsBytes'] !== 0,

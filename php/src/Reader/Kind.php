@@ -85,7 +85,7 @@ abstract class Kind
     }
 
     /**
-     * Share of the bits that are set, in cuckoo of the slots that are taken; null for kinds to which no keys can be added.
+     * Share of the bits that are set, in cuckoo of the slots that are taken; null for `xor`, `binary_fuse` and `ribbon`.
      *
      * @param Entry $entry
      */

@@ -107,7 +107,7 @@ final class Snapshot
     }
 
     /**
-     * The mean over all shards, which are read for it; null for kinds to which no keys can be added.
+     * The mean over all shards, which are read for it; null for `xor`, `binary_fuse` and `ribbon`.
      *
      * @throws Failure
      */

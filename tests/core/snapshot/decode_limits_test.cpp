@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/adds_log.hpp"

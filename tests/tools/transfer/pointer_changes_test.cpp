@@ -65,8 +65,10 @@ TEST(Discard, MovesAPendingPushToTheGarbageOnce) {
 TEST(DiscardAbandoned, TreatsAClockThatIsAheadAsNow) {
   PointerRecord pointer;
   announce(pointer, pending_push(1, kNow + 100));
-  EXPECT_FALSE(discard_abandoned(pointer, kNow, std::chrono::seconds{1}));
-  EXPECT_TRUE(discard_abandoned(pointer, kNow, std::chrono::seconds{0}));
+  discard_abandoned(pointer, kNow);
+  EXPECT_THAT(pointer.pending, SizeIs(1));
+  discard_abandoned(pointer, kNow + 100 + std::chrono::seconds(kAbandonedAfter).count());
+  EXPECT_THAT(pointer.pending, IsEmpty());
 }
 
 TEST(Announce, DiscardsTheOldestWhenTheListIsFull) {

@@ -16,10 +16,10 @@ class ChangeableTable : public Table {
  public:
   using Table::Table;
 
-  // Returns false if no room could be made; nothing has changed then.
+  // Returns false if no room could be made.
   bool insert(std::byte* shard, const Place& place) const noexcept {
     for (const std::uint32_t bucket : {place.bucket, place.other}) {
-      const std::uint32_t slot = find(shard, bucket, 0);
+      const std::uint32_t slot = empty_slot(shard, bucket);
       if (slot == kNone) continue;
       set_field(shard, fields(), slot, place.fingerprint);
       return true;
@@ -30,10 +30,9 @@ class ChangeableTable : public Table {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  [[nodiscard]] std::uint32_t find(const std::byte* shard, std::uint32_t bucket,
-                                   std::uint32_t fingerprint) const noexcept {
+  [[nodiscard]] std::uint32_t empty_slot(const std::byte* shard, std::uint32_t bucket) const noexcept {
     for (std::uint32_t slot = bucket * kBucketSlots; slot < (bucket + 1) * kBucketSlots; ++slot) {
-      if (fields().get(shard, slot) == fingerprint) return slot;
+      if (fields().get(shard, slot) == 0) return slot;
     }
     return kNone;
   }
@@ -64,7 +63,7 @@ class ChangeableTable : public Table {
         const std::uint32_t bucket = other_bucket(steps[step].bucket, fields().get(shard, slot));
         if (seen[bucket]) continue;
         seen[bucket] = true;
-        const std::uint32_t empty = find(shard, bucket, 0);
+        const std::uint32_t empty = empty_slot(shard, bucket);
         if (empty != kNone) {
           move_along(shard, steps.data(), {bucket, slot, step}, empty);
           return insert(shard, place);
