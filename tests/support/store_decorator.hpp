@@ -37,7 +37,7 @@ class StoreDecorator : public Store {
   LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
   void mark(const std::string& log) override { inner_.mark(log); }
   void notify(const std::string& log) override { inner_.notify(log); }
-  std::vector<std::string> risks() override { return inner_.risks(); }
+  std::vector<std::string> risks(bool to_adds) override { return inner_.risks(to_adds); }
   void distrust_copies() override { inner_.distrust_copies(); }
   std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }
 

@@ -31,7 +31,7 @@ struct PublishOptions {
 // Keys that keysieved has added to what is live are not in a snapshot from a file, nor need those be that the
 // store has lost.
 void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_name) {
-  if (publisher.are_adds_lost()) {
+  if (publisher.adds_lost_to_ms()) {
     throw Error(ErrorKind::Data,
                 fmt::format("set \"{}\" answers maybe, because the store has lost added keys, which would be "
                             "absent; push a later build instead, or lift this by --allow-hidden-adds",
@@ -57,7 +57,7 @@ void publish(PublishOptions options) {
   if (!options.allow_hidden_adds) check_nothing_is_hidden(publisher, set_name);
   const std::uint64_t publication =
       publisher.publish(file.view().bytes(), kNoGeneration, {}, publisher.current());
-  publisher.mark_adds_lost(false);  // unless keysieved, which knows, says it again
+  publisher.forget_lost_adds();  // unless keysieved, which knows, says it again
   Report report;
   report.add("set", set_name, "set", set_name);
   report.add("publication", std::to_string(publication), "publication", publication);

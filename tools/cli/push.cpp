@@ -27,12 +27,10 @@ struct PushOptions {
   bool json = false;
 };
 
-// What the store may lose of the keys that were added. The push is done: whatever goes wrong here is no
-// failure.
-std::vector<std::string> risks_to_adds(Store& store, const std::string& set_name) {
+// The push is done: whatever goes wrong here is no failure.
+std::vector<std::string> risks_of(Store& store, const std::string& set_name) {
   try {
-    if (!has_adds(store, set_name)) return {};
-    std::vector<std::string> risks = store.risks();
+    std::vector<std::string> risks = store.risks(has_adds(store, set_name));
     for (std::string& risk : risks) risk = store.name() + ": " + risk;
     return risks;
   } catch (const Error&) {
@@ -49,7 +47,7 @@ PushResult push_file(const PushOptions& options, Store& store) {
     ProgressLine progress("pushing to " + store.name());
     return push(store, file.view(), guards, progress.in_bytes());
   }();
-  for (const std::string& risk : risks_to_adds(store, std::string(file.view().set_name())))
+  for (const std::string& risk : risks_of(store, std::string(file.view().set_name())))
     pushed.warnings.push_back(risk);
   return pushed;
 }

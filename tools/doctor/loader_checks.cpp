@@ -81,7 +81,7 @@ void check_store(const StoreConfig& store, const LoaderConfig& config, const Pub
   for (const SetConfig& set : config.sets) {
     if (set.store == store.name) compare_generation(*opened, set.name, published, subject, findings);
   }
-  for (const std::string& risk : opened->risks())
+  for (const std::string& risk : opened->risks(true))
     findings.warn(subject, FactCode::StoreMayLose, store.shown + ": " + risk);
   const auto is_for_seen_set = [&](const SeenConfig& seen) { return seen.store == store.name; };
   if (std::ranges::none_of(config.seen, is_for_seen_set)) return;

@@ -34,7 +34,7 @@ void warn_of_risks(const LoaderConfig& config) {
   for (const StoreConfig& store : config.stores) {
     try {
       if (!store.url.starts_with("redis")) continue;  // others may need files that this user must not make
-      for (const std::string& risk : open_store(store.url, IfMissing::Refuse, Patience::None)->risks())
+      for (const std::string& risk : open_store(store.url, IfMissing::Refuse, Patience::None)->risks(true))
         fmt::print(stderr, "keysieved: warning: store {}: {}\n", store.name, risk);
     } catch (const Error&) {
     }

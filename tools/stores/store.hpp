@@ -152,9 +152,9 @@ class Store {
   // nullptr if the store cannot notify: poll instead. Independent of this connection.
   virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
 
-  // What the server's settings may lose, a sentence each; none where the server does not say. Throws as a
-  // read does.
-  virtual std::vector<std::string> risks() { return {}; }
+  // What the server's settings may lose, a sentence each; none where the server does not say. `to_adds`: also
+  // what only added keys may suffer. Throws as a read does.
+  virtual std::vector<std::string> risks(bool /*to_adds*/) { return {}; }
 
   // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

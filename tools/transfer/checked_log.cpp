@@ -16,12 +16,12 @@ constexpr std::chrono::milliseconds kFurthestAhead = std::chrono::hours(1);
 }  // namespace
 
 CheckedLog::CheckedLog(Store& store, std::string log, const LogWitness& known, const LogPosition& trimmed_to,
-                       const LogPosition& gone_at)
+                       const LogGap& gap)
     : store_(store),
       log_(std::move(log)),
       known_(known),
       trimmed_to_(trimmed_to),
-      gone_at_(gone_at),
+      gap_(gap),
       is_found_(known.position == LogPosition{}) {}
 
 std::vector<LogEntry> CheckedLog::read_after(const LogPosition& after, std::size_t max_entries) {
@@ -47,7 +47,7 @@ void CheckedLog::read_to_end() {
 }
 
 void CheckedLog::begin(const LogPosition& begun) {
-  if (known_.begun != LogPosition{}) lose(gone_at_ != LogPosition{} ? gone_at_ : begun);
+  if (known_.begun != LogPosition{}) lose_all(begun);
   known_ = {.begun = begun, .lost_to = known_.lost_to};
   is_found_ = true;
   is_counted_ = false;
@@ -75,9 +75,9 @@ void CheckedLog::pass(const LogEntry& key, const LogPosition& trimmed_to) {
 }
 
 void CheckedLog::end(const LogFacts& log, const LogPosition& trimmed_to) {
-  const bool knows_key = known_.position != LogPosition{};
-  const bool has_all = is_last_there(trimmed_to) && (!knows_key || log.count >= known_.ordinal);
-  is_behind_ = !has_all && log.end <= known_.position && log.count <= known_.ordinal;
+  const bool has_all = is_last_there(trimmed_to) && log.count >= known_.ordinal;
+  const bool is_before = known_.position == LogPosition{} || log.end <= known_.position;
+  is_behind_ = !has_all && is_before && log.count <= known_.ordinal;
   if (is_behind_) return;
   // What has come behind it shows that this is no late copy. A higher count: keys at the end are lost.
   if (!has_all || (is_counted_ && log.count > known_.ordinal && known_.position >= trimmed_to)) lose(log.end);
@@ -94,10 +94,27 @@ bool CheckedLog::is_last_there(const LogPosition& trimmed_to) {
   return first.empty() || first.front().position > known_.position;
 }
 
+// Another log is in its place. While there was none, none can have been added; and an older one says nothing
+// about what came after it.
+void CheckedLog::lose_all(const LogPosition& begun) {
+  if (begun < known_.begun) {
+    note_loss(log_position(static_cast<std::uint64_t>(unix_now_ms()), 0));
+  } else if (gap_.is_whole_log) {
+    note_loss(gap_.since);
+  } else {
+    note_loss(std::max(begun, known_.position));
+  }
+}
+
+// Of this log: what came after the gap was found is there.
 void CheckedLog::lose(const LogPosition& up_to) {
-  const auto furthest = static_cast<std::uint64_t>(unix_now_ms() + kFurthestAhead.count());
   const LogPosition most = std::max(up_to, known_.position);
-  known_.lost_to = std::max(known_.lost_to, std::min(most, log_position(furthest, 0)));
+  note_loss(gap_.since == LogPosition{} ? most : std::min(most, gap_.since));
+}
+
+void CheckedLog::note_loss(const LogPosition& up_to) {
+  const auto furthest = static_cast<std::uint64_t>(unix_now_ms() + kFurthestAhead.count());
+  known_.lost_to = std::max(known_.lost_to, std::min(up_to, log_position(furthest, 0)));
   has_lost_ = true;
 }
 

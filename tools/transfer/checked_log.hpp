@@ -15,12 +15,17 @@
 
 namespace keysieve {
 
+// What a reader has found at its last look.
+struct LogGap {
+  LogPosition since{};        // when it first found that the log lacks keys; all zero: it has them
+  bool is_whole_log = false;  // there was no log
+};
+
 class CheckedLog {
  public:
-  // `trimmed_to`: as far as the reader has heard. `gone_at`: when it found no log; all zero: there was one at
-  // each look. The store must outlive it.
+  // `trimmed_to`: as far as the reader has heard. The store must outlive it.
   CheckedLog(Store& store, std::string log, const LogWitness& known, const LogPosition& trimmed_to,
-             const LogPosition& gone_at = {});
+             const LogGap& gap = {});
 
   // As Store::read_after(). Begin right before what was known last, or earlier; then read on, or once more
   // from the beginning.
@@ -40,13 +45,15 @@ class CheckedLog {
   void pass(const LogEntry& key, const LogPosition& trimmed_to);
   void end(const LogFacts& log, const LogPosition& trimmed_to);
   [[nodiscard]] bool is_last_there(const LogPosition& trimmed_to);
+  void lose_all(const LogPosition& begun);
   void lose(const LogPosition& up_to);
+  void note_loss(const LogPosition& up_to);
 
   Store& store_;
   std::string log_;
   LogWitness known_;
   LogPosition trimmed_to_;
-  LogPosition gone_at_;
+  LogGap gap_;
   bool is_found_;           // what was known last was found, or need not be there
   bool is_counted_ = true;  // the next key must be known_.ordinal + 1
   bool has_lost_ = false;

@@ -88,7 +88,7 @@ bool release_adds(PointerRecord& pointer) {
   if (needed.empty()) return false;
   for (const PendingPush& push : pointer.pending) needed.push_back(push.adds_from);
   const LogPosition oldest = *std::min_element(needed.begin(), needed.end());
-  if (oldest <= std::max(pointer.adds_trimmed_to, pointer.adds_log.begun)) return false;
+  if (oldest <= pointer.adds_trimmed_to || oldest < pointer.adds_log.begun) return false;
   pointer.adds_trimmed_to = oldest;
   return true;
 }

@@ -181,18 +181,19 @@ bool Publisher::mark_damaged() noexcept {
   return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
-void Publisher::mark_adds_lost(bool are_lost) noexcept {
-  std::atomic<std::uint64_t>& current = control_->writable_page().current;
-  if (are_lost == are_adds_lost()) return;
-  if (are_lost) {
-    current.fetch_or(kAddsLostBit);
-  } else {
-    current.fetch_and(~kAddsLostBit);
-  }
+void Publisher::mark_adds_lost(std::uint64_t up_to_ms) noexcept {
+  control_->writable_page().adds_lost_to_ms.store(up_to_ms, std::memory_order_relaxed);
+  if (!adds_lost_to_ms()) control_->writable_page().current.fetch_or(kAddsLostBit);
 }
 
-bool Publisher::are_adds_lost() const noexcept {
-  return (control_->page().current.load(std::memory_order_relaxed) & kAddsLostBit) != 0;
+void Publisher::forget_lost_adds() noexcept {
+  if (adds_lost_to_ms()) control_->writable_page().current.fetch_and(~kAddsLostBit);
+}
+
+std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
+  const ControlPage& page = control_->page();
+  if ((page.current.load(std::memory_order_relaxed) & kAddsLostBit) == 0) return std::nullopt;
+  return page.adds_lost_to_ms.load(std::memory_order_relaxed);
 }
 
 std::optional<LayerWriter> Publisher::open_layer() const {

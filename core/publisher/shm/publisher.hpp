@@ -47,10 +47,12 @@ class Publisher {
   // answers maybe until the next publication. Returns false if that was known.
   bool mark_damaged() noexcept;
 
-  // The store has lost keys that were added: every lookup answers maybe, whatever is published, until it is
-  // told that none are lost.
-  void mark_adds_lost(bool are_lost) noexcept;
-  [[nodiscard]] bool are_adds_lost() const noexcept;
+  // The store has lost keys that were added up to there, in Unix milliseconds: every lookup answers maybe,
+  // whatever is published, until that is forgotten.
+  void mark_adds_lost(std::uint64_t up_to_ms) noexcept;
+  void forget_lost_adds() noexcept;
+  // Nothing: none are lost.
+  [[nodiscard]] std::optional<std::uint64_t> adds_lost_to_ms() const noexcept;
 
   // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
   // is published, or without a layer. Throws MissingInput, Data, Permission.

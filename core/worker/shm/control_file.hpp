@@ -74,7 +74,11 @@ struct ControlPage {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> troubles;
   alignas(kCacheLineBytes) std::atomic<std::int64_t> next_look;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 10 * kCacheLineBytes> reserved;
+  // Up to where the store has lost added keys, in Unix milliseconds, while kAddsLostBit is set. Stored before
+  // the bit. Relaxed: for the next loader only.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> adds_lost_to_ms;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 11 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -88,6 +92,7 @@ static_assert(offsetof(ControlPage, store_bypass_until) == 384);
 static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(offsetof(ControlPage, troubles) == 512);
 static_assert(offsetof(ControlPage, next_look) == 576);
+static_assert(offsetof(ControlPage, adds_lost_to_ms) == 640);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 

@@ -35,7 +35,7 @@ TEST_F(Bypass, SaysWhenTheStoresOwnOutlastsTheOneOfThisHost) {
 }
 
 TEST_F(Bypass, IsNotWhatLostAddsAre) {
-  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(1);
   EXPECT_THAT(said({"bypass", "tags", "--off"}),
               HasSubstr("off on this host; keysieve status says why the set does not answer"));
   EXPECT_TRUE(is_bypassed());

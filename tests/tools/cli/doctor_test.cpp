@@ -138,7 +138,7 @@ TEST_F(Doctor, OnlyWarnsOfABypass) {
 
 TEST_F(Doctor, FailsForLostAddsWhateverIsBypassed) {
   publish_keys();
-  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(1);
   for (int i = 0; i < 2; ++i) {
     const Answer answer = ask();
     EXPECT_THAT(answer.fact("error", "set tags", "adds_lost"), HasSubstr("has lost keys that were added"));

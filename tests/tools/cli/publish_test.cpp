@@ -59,7 +59,7 @@ TEST_F(Publish, HidesNoAddedKeysUnlessToldTo) {
 // There may be no keysieved that would end it.
 TEST_F(Publish, EndsTheMaybeForLostAddsIfToldTo) {
   publish_old();
-  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(1);
   EXPECT_EQ(
       refusal(65, {"publish", path("old.ks")}),
       "set \"tags\" answers maybe, because the store has lost added keys, which would be absent; push a "

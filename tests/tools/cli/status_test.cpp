@@ -219,7 +219,7 @@ TEST_F(Status, ShowsBothWaysToBypassASet) {
 TEST_F(Status, SaysThatAddsAreLostAndNotUntilWhen) {
   publish_set("tags");
   set_bypass(shared_memory(), "tags", 3'000'000'000);
-  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(true);
+  Publisher({.directory = shared_memory()}, "tags").mark_adds_lost(1);
   EXPECT_THAT(troubled({"status"}), AllOf(HasSubstr("tags: the store has lost keys that were added to it\n"),
                                           Not(HasSubstr("until"))));
   EXPECT_THAT(troubled_set(), has({{"availability", "bypassed"}, {"code", "adds_lost"}}));

@@ -42,8 +42,8 @@ class CheckedLogTest : public ::testing::Test {
     for (const auto& [position, entry] : log().entries) log().count = std::max(log().count, entry.ordinal);
   }
   [[nodiscard]] CheckedLog read(const LogWitness& known, const LogPosition& trimmed_to = kNever,
-                                const LogPosition& gone_at = kNever) {
-    CheckedLog checked(server_, kLog, known, trimmed_to, gone_at);
+                                const LogGap& gap = {}) {
+    CheckedLog checked(server_, kLog, known, trimmed_to, gap);
     checked.read_to_end();
     return checked;
   }
@@ -164,8 +164,32 @@ TEST_F(CheckedLogTest, HasLostAllKeysOfAnotherLog) {
   const LogWitness of_another{.begun = at(2), .position = at(20), .lost_to = {}, .ordinal = 2};
   log().begun = at(300);
   expect_lost(of_another, 300);
-  EXPECT_EQ(read(of_another, {}, at(250)).known().lost_to, at(250)) << "it was gone already";
+  EXPECT_EQ(read(of_another, {}, {at(250), true}).known().lost_to, at(250)) << "it was gone already";
+  EXPECT_EQ(read(of_another, {}, {at(250), false}).known().lost_to, at(300)) << "it may have got keys since";
   EXPECT_EQ(read(of_another).known().ordinal, 3U);
+}
+
+// As of a backup. What was added to the newer one may have come until now.
+TEST_F(CheckedLogTest, HasLostAllKeysOfANewerLogThatAnOlderOneHasReplaced) {
+  put_three_keys();
+  log().begun = at(300);
+  const auto before = static_cast<std::uint64_t>(unix_now_ms());
+  const LogWitness of_newer{.begun = at(400), .position = at(500), .lost_to = {}, .ordinal = 2};
+  EXPECT_GE(read(of_newer).known().lost_to, at(before));
+}
+
+TEST_F(CheckedLogTest, IsALateCopyIfItsCountIsLowerThanWhatWasKnownOfATrimmedOne) {
+  put_three_keys();
+  log().begun = at(1);
+  expect_behind({.begun = at(1), .position = {}, .lost_to = {}, .ordinal = 7});
+}
+
+TEST_F(CheckedLogTest, HasLostNoMoreThanWhatWasThereBeforeItLackedKeys) {
+  put_three_keys();
+  const LogWitness known{.begun = at(1), .position = at(25), .lost_to = {}, .ordinal = 9};
+  const CheckedLog checked = read(known, {}, {at(26), false});
+  EXPECT_TRUE(checked.has_lost());
+  EXPECT_LE(checked.known().lost_to, at(26));
 }
 
 TEST_F(CheckedLogTest, MayLoseNoticesAndGetKeysOfOtherClients) {

@@ -16,9 +16,9 @@ namespace keysieve {
 
 // What a host knows of the log that it reads.
 struct KnownLog {
-  LogWitness witness{};         // of what it has read
-  LogPosition gone_at{};        // when it first found no log; all zero: there is one
-  std::uint64_t is_behind = 0;  // 1: the log lacks some of what was known, or is gone
+  LogWitness witness{};        // of what it has read
+  LogPosition behind_since{};  // when it first found that the log lacks some of that; all zero: it has all
+  std::uint64_t is_gone = 0;   // 1: there is no log
 
   friend bool operator==(const KnownLog&, const KnownLog&) = default;
 };

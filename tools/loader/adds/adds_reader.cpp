@@ -71,9 +71,9 @@ void AddsReader::know_what_was_saved() {
   known_.witness.lost_to = std::max(known_.witness.lost_to, lost_to);
 }
 
-void AddsReader::remember_loss() {
+void AddsReader::remember_loss(const LogPosition& lost_to) {
   if (known_ != KnownLog{}) return;
-  known_.witness.lost_to = now_position();
+  known_.witness.lost_to = lost_to;
   save_mirror();
 }
 
@@ -92,9 +92,8 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRe
                          Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
-  // So a store that was emptied and pushed to again has lost nothing of a set that never had adds.
-  if (known_.witness.ordinal == 0 && known_.witness.position == LogPosition{}) known_.witness.begun = {};
-  CheckedLog log(store, log_name_, known_.witness, pointer.adds_trimmed_to, known_.gone_at);
+  forget_what_nobody_needs(needed, pointer.adds_log);
+  CheckedLog log(store, log_name_, known_.witness, pointer.adds_trimmed_to, gap());
   LogPosition after = seen_;
   if (known_.witness.position != LogPosition{})
     after = std::min(after, position_before(known_.witness.position));
@@ -124,6 +123,20 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRe
   is_complete_ = true;
 }
 
+LogGap AddsReader::gap() const noexcept {
+  return {known_.behind_since, known_.is_gone != 0};
+}
+
+// A store that was emptied and pushed to again has lost nothing of a set that never had adds. And what is
+// live may have been built after keys were lost, whatever stands in the log since.
+void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWitness& by_push) {
+  LogWitness& known = known_.witness;
+  if (known.ordinal == 0 && known.position == LogPosition{} && known.begun != by_push.begun) known.begun = {};
+  if (!is_behind() || needed.trimmed_at_most < known_.behind_since) return;
+  known_ = {.witness = {.lost_to = std::max(known.lost_to, known_.behind_since)}};
+  read_from_beginning();
+}
+
 void AddsReader::begin_read(const LogPosition& from) {
   if (read_from_ && *read_from_ <= from && !must_read_again_) return;
   const bool is_new_part = !read_from_ || from < *read_from_;
@@ -136,6 +149,10 @@ void AddsReader::begin_read(const LogPosition& from) {
 // If keys are lost, a new one need not come after what was seen.
 void AddsReader::begin_again() {
   spdlog::warn("{}: the log {} has lost keys; those already taken from it stay", config_.name, log_name_);
+  read_from_beginning();
+}
+
+void AddsReader::read_from_beginning() {
   seen_ = {};
   read_from_ = seen_;
   received_ = {};
@@ -169,7 +186,7 @@ void AddsReader::compare(Store& store, bool is_behind, const LogWitness& by_push
   LogWitness& known = known_.witness;
   known.lost_to = std::max(known.lost_to, by_push.lost_to);
   if (has_log && by_push.begun != LogPosition{} && by_push != pushed_) {
-    CheckedLog log(store, log_name_, by_push, {}, known_.gone_at);
+    CheckedLog log(store, log_name_, by_push, {}, gap());
     log.read_to_end();
     is_behind = is_behind || log.is_behind();
     if (!log.is_behind()) pushed_ = by_push;
@@ -182,11 +199,9 @@ void AddsReader::compare(Store& store, bool is_behind, const LogWitness& by_push
   is_behind = is_behind && has_log;
   if (is_behind && !this->is_behind())
     spdlog::warn("{}: the log {} is gone or lacks keys", config_.name, log_name_);
-  known_.is_behind = is_behind ? 1U : 0U;
-  const bool is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{};
-  known_.gone_at = !is_gone                          ? LogPosition{}
-                   : known_.gone_at != LogPosition{} ? known_.gone_at
-                                                     : now_position();
+  if (!is_behind) known_.behind_since = {};
+  if (is_behind && !this->is_behind()) known_.behind_since = now_position();
+  known_.is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{} ? 1 : 0;
 }
 
 void AddsReader::skip(Store& store) {

@@ -49,13 +49,16 @@ class AddsReader {
   [[nodiscard]] bool may_have_lost(const NeededAdds& needed) const {
     return is_behind() || lost_to() > needed.trimmed_at_most;
   }
-  [[nodiscard]] const LogPosition& lost_to() const noexcept { return known_.witness.lost_to; }
+  // A build that needs no keys from before there is right, whatever is lost.
+  [[nodiscard]] LogPosition lost_to() const noexcept {
+    return std::max(known_.witness.lost_to, known_.behind_since);
+  }
   // The log lacks keys that were known, or is gone; it may come back as it was.
-  [[nodiscard]] bool is_behind() const noexcept { return known_.is_behind != 0; }
+  [[nodiscard]] bool is_behind() const noexcept { return known_.behind_since != LogPosition{}; }
   // Whether this look has compared the log to its end.
   [[nodiscard]] bool is_compared() const noexcept { return is_compared_; }
-  // Keys are lost, as an earlier process has found. If the mirror does not say which, all up to now may be.
-  void remember_loss();
+  // Keys up to there are lost, as an earlier process has found; used only if the mirror says nothing.
+  void remember_loss(const LogPosition& lost_to);
   // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 
@@ -81,6 +84,9 @@ class AddsReader {
   void know_what_was_saved();
   void begin_read(const LogPosition& from);
   void begin_again();
+  void read_from_beginning();
+  void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness& by_push);
+  [[nodiscard]] LogGap gap() const noexcept;
   void compare(Store& store, bool is_behind, const LogWitness& by_push);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;

@@ -93,7 +93,8 @@ void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool rea
   const Bytes snapshot = candidate.snapshot.get();
   const SnapshotHeader header = SnapshotView::decode(snapshot, candidate.source, Check::Tables).header();
   const NewLayer layer = layers_.layer_over(header);
-  if (adds_.may_have_lost(adds_needed_by(header.adds_from, header.as_of))) publisher.mark_adds_lost(true);
+  if (adds_.may_have_lost(adds_needed_by(header.adds_from, header.as_of)))
+    publisher.mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   const SteadyTime begun = std::chrono::steady_clock::now();
   publisher.publish(snapshot, candidate.record.generation, layer,
                     readers_may_stay ? layers_.filled() : PublicationId{});

@@ -63,7 +63,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   live_.begin_look(publisher, now);
   adds_.begin_look();
   is_begun_ = true;
-  if (publisher->are_adds_lost()) adds_.remember_loss();
+  if (const auto lost_to = publisher->adds_lost_to_ms()) adds_.remember_loss(log_position(*lost_to, 0));
   const LogPosition lost_to = adds_.lost_to();
   if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
 
@@ -101,8 +101,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   } catch (const Error& error) {
     end(outcome, error, now);
   }
-  if (are_adds_lost && outcome.is_good())
-    outcome = adds_lost(adds_.is_behind() ? LogPosition{} : adds_.lost_to());
+  if (are_adds_lost && outcome.is_good()) outcome = adds_lost(adds_.lost_to(), adds_.is_behind());
   if (outcome.is_good()) publisher->confirm(unix_now());
   return outcome;
 }
@@ -112,7 +111,11 @@ bool SetRefresher::mark_lost_adds(Publisher& publisher) const {
   if (!live_.publication()) return false;
   const LivePublication& live = *live_.publication();
   const bool are_lost = adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
-  if (are_lost || adds_.is_compared()) publisher.mark_adds_lost(are_lost);
+  if (are_lost) {
+    publisher.mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
+  } else if (adds_.is_compared()) {
+    publisher.forget_lost_adds();
+  }
   return are_lost;
 }
 

@@ -41,19 +41,20 @@ RefreshOutcome cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
 }
 
-RefreshOutcome adds_lost(const LogPosition& lost_to) {
-  if (lost_to == LogPosition{}) {
+RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind) {
+  const std::string until = format_moment(builds_help_after(lost_to));
+  if (is_behind) {
     return in_trouble(
         Trouble::AddsLost, ErrorKind::Data,
-        "the store's log of added keys is gone, or lacks keys that it had: lookups answer maybe. "
-        "Unless it is a copy that is late, push: that says when to build again");
+        fmt::format("the store's log of added keys is gone, or lacks keys that it had: lookups answer maybe. "
+                    "Unless it is a copy that is late, build again after {}, then push",
+                    until));
   }
   const auto moment = static_cast<UnixSeconds>(milliseconds_of(lost_to) / 1000);
-  return in_trouble(
-      Trouble::AddsLost, ErrorKind::Data,
-      fmt::format("the store has lost keys that were added up to {}: lookups answer maybe. Build "
-                  "again after {}, then push",
-                  format_moment(moment), format_moment(builds_help_after(lost_to))));
+  return in_trouble(Trouble::AddsLost, ErrorKind::Data,
+                    fmt::format("the store has lost keys that were added up to {}: lookups answer maybe. "
+                                "Build again after {}, then push",
+                                format_moment(moment), until));
 }
 
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {

@@ -41,7 +41,7 @@ RefreshOutcome cannot_ask_store(const Error& error);
 RefreshOutcome refused(const SnapshotRecord& record, const Error& error);
 RefreshOutcome cannot_publish(const Error& error);
 // All zero: the log is gone, or lacks keys, and may come back.
-RefreshOutcome adds_lost(const LogPosition& lost_to);
+RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind);
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure);
 
 // Thrown when the loader is told to stop in the middle of something long. It is not an Error, because

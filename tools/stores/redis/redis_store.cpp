@@ -87,8 +87,10 @@ constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
     "if not known.err and not known.log then "
     "  known = last('-') "
     "  if known.log then "
-    "    first = append(known, 'notice', '') "
-    "    if first.err then return first end "
+    "    local none_stays = #redis.call('XREVRANGE', KEYS[1], '+', first, 'COUNT', 1) == 0 "
+    "    local id = append(known, 'notice', '') "
+    "    if id.err then return id end "
+    "    if none_stays then first = id end "
     "  end "
     "end "
     "if known.err then return known end "
@@ -238,15 +240,16 @@ class RedisStore final : public Store {
     write({log, {"EVAL", kNoticeScript, "1", log}});
   }
 
-  std::vector<std::string> risks() override {
+  std::vector<std::string> risks(bool to_adds) override {
     std::set<std::string> risks;  // of all servers
     servers_->visit_masters([&](RedisConnection& server) {
       const std::string policy = setting(server, "maxmemory-policy");
-      if (!policy.empty() && policy != "noeviction") {
+      if (policy.starts_with("allkeys")) {  // no other one drops records without a time to live
         risks.insert(
             "maxmemory-policy is " + policy +
             ": when memory runs short, the server may drop added keys and snapshots; set noeviction");
       }
+      if (!to_adds) return;
       const std::string log = setting(server, "appendonly");
       const std::string sync = setting(server, "appendfsync");
       if (log == "no") {

@@ -178,7 +178,7 @@ TEST_F(AddsMirrorTest, KeepsWhatIsKnownOfTheLogAndCountsALossAsUnsaved) {
   mirror_.save();
   EXPECT_EQ(saved(), known);
   known.witness.lost_to = log_position(20, 0);
-  known.is_behind = 1;
+  known.is_gone = 1;
   mirror_.know(known);
   EXPECT_EQ(mirror_.unsaved(), 1U);
   mirror_.save();

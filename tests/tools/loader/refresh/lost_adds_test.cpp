@@ -112,6 +112,47 @@ TEST_F(LostAdds, AreNoticedByAHostThatHadReadThem) {
   EXPECT_EQ(refresh_all().trouble, Trouble::None) << "nobody has told it";
 }
 
+TEST_F(LostAdds, AreNoticedByAHostThatHadReadNoneIfAPushKnewTheLog) {
+  push(kKeys);
+  ASSERT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  add(kAdded);
+  command("DEL keysieve:tags:adds");
+  expect_loss();
+  add(kAddedLater);
+  expect_loss();
+}
+
+// The newer log may have got keys that this host has not read, until it was replaced.
+TEST_F(LostAdds, AreNoticedIfABackupOfAnOlderLogIsPutBack) {
+  begin();
+  command("COPY keysieve:tags:adds older");
+  command("DEL keysieve:tags:adds");
+  expect_loss();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  push_begun_now(kMoreKeys);
+  ASSERT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  add(kAddedLater);
+  command("COPY older keysieve:tags:adds REPLACE");
+  expect_loss();
+}
+
+TEST_F(LostAdds, AreOverWithALaterBuildThoughTheClockOfTheStoreWasAhead) {
+  begin();
+  command("COPY keysieve:tags:adds older");
+  const LogFacts log = open_store(url_)->facts_of(kLog);
+  command("XADD keysieve:tags:adds 4000000000000-0 key ahead log " + to_text(log.begun) + " count " +
+          std::to_string(log.count + 1));
+  ASSERT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  command("COPY older keysieve:tags:adds REPLACE");
+  expect_loss();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  push_begun_now(kMoreKeys);
+  EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  add(kAddedLater);
+  EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kAddedLater));
+}
+
 // A push knows how many there were, whoever has read them.
 TEST_F(LostAdds, AreNoticedByANewHostIfAPushHadCountedThem) {
   push(kKeys);
