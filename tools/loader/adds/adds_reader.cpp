@@ -78,9 +78,10 @@ void AddsReader::remember_loss(const LogPosition& lost_to) {
 }
 
 // One sync for all that has arrived, however the reading ends.
-void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount) {
+void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
+                      bool is_trusted) {
   try {
-    read_on(store, needed, pointer, amount);
+    read_on(store, needed, pointer.adds_trimmed_to, is_trusted ? &pointer.adds_log : nullptr, amount);
   } catch (...) {
     save_mirror();
     throw;
@@ -88,12 +89,12 @@ void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecor
   save_mirror();
 }
 
-void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRecord& pointer,
-                         Amount amount) {
+void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
+                         const LogWitness* by_push, Amount amount) {
   begin_read(needed.from);
   log_name_ = adds_log(store, config_.name);
-  forget_what_nobody_needs(needed, pointer.adds_log);
-  CheckedLog log(store, log_name_, known_.witness, pointer.adds_trimmed_to, gap());
+  forget_what_nobody_needs(needed, by_push);
+  CheckedLog log(store, log_name_, known_.witness, trimmed_to, gap());
   LogPosition after = seen_;
   if (known_.witness.position != LogPosition{})
     after = std::min(after, position_before(known_.witness.position));
@@ -118,7 +119,7 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const PointerRe
   is_up_to_date_ = true;
   if (has_more_) return;
   const LogFacts facts = store.facts_of(log_name_);
-  if (!facts.is_cut) compare(store, log.is_behind(), pointer.adds_log);
+  if (!facts.is_cut) compare(store, log.is_behind(), by_push);
   check_end(store, facts, needed);
   is_complete_ = true;
 }
@@ -129,9 +130,10 @@ LogGap AddsReader::gap() const noexcept {
 
 // A store that was emptied and pushed to again has lost nothing of a set that never had adds. And what is
 // live may have been built after keys were lost, whatever stands in the log since.
-void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWitness& by_push) {
+void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push) {
   LogWitness& known = known_.witness;
-  if (known.ordinal == 0 && known.position == LogPosition{} && known.begun != by_push.begun) known.begun = {};
+  const bool has_read_keys = known.ordinal != 0 || known.position != LogPosition{};
+  if (by_push != nullptr && known.begun != by_push->begun && !has_read_keys) known.begun = {};
   if (!is_behind() || needed.trimmed_at_most < known_.behind_since) return;
   known_ = {.witness = {.lost_to = std::max(known.lost_to, known_.behind_since)}};
   read_from_beginning();
@@ -180,16 +182,16 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
 }
 
 // What the last push knew is compared once: what this host has read since goes on from there.
-void AddsReader::compare(Store& store, bool is_behind, const LogWitness& by_push) {
+void AddsReader::compare(Store& store, bool is_behind, const LogWitness* by_push) {
   is_compared_ = true;
   const bool has_log = store.abilities().log;
   LogWitness& known = known_.witness;
-  known.lost_to = std::max(known.lost_to, by_push.lost_to);
-  if (has_log && by_push.begun != LogPosition{} && by_push != pushed_) {
-    CheckedLog log(store, log_name_, by_push, {}, gap());
+  if (by_push != nullptr) known.lost_to = std::max(known.lost_to, by_push->lost_to);
+  if (has_log && by_push != nullptr && by_push->begun != LogPosition{} && *by_push != pushed_) {
+    CheckedLog log(store, log_name_, *by_push, {}, gap());
     log.read_to_end();
     is_behind = is_behind || log.is_behind();
-    if (!log.is_behind()) pushed_ = by_push;
+    if (!log.is_behind()) pushed_ = *by_push;
     known.lost_to = std::max(known.lost_to, log.known().lost_to);
     if (known.position == LogPosition{} && known.begun == log.known().begun) {
       known.position = log.known().position;

@@ -33,11 +33,12 @@ class AddsReader {
     All,   // to the end of the log
   };
   // Reads on in the log, starting where it is needed if that part was not read yet. Compares it with what
-  // this host has read of it, and at its end with what the last push knew, by `pointer`. A log that has lost
-  // keys is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
-  // needed was trimmed before this host has read it, and Data if the log is cut. What had arrived by then is
-  // kept.
-  void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
+  // this host has read of it, and at its end with what the last push knew, by `pointer`; not if that is not
+  // trusted, as it may be the record of another set. A log that has lost keys is read from its beginning.
+  // Throws as a Store does; at the end of the log also Older if what is needed was trimmed before this host
+  // has read it, and Data if the log is cut. What had arrived by then is kept.
+  void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
+            bool is_trusted = true);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
@@ -80,14 +81,15 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
-  void read_on(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount);
+  void read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
+               const LogWitness* by_push, Amount amount);
   void know_what_was_saved();
   void begin_read(const LogPosition& from);
   void begin_again();
   void read_from_beginning();
-  void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness& by_push);
+  void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push);
   [[nodiscard]] LogGap gap() const noexcept;
-  void compare(Store& store, bool is_behind, const LogWitness& by_push);
+  void compare(Store& store, bool is_behind, const LogWitness* by_push);
   void find_hole(const LogFacts& log, const LogPosition& read_after);
   void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);

@@ -131,7 +131,7 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   const SnapshotHeader header =
       SnapshotView::decode(candidate->snapshot.get(), candidate->source, Check::Tables).header();
   store_.use(now, [&](Store& store) {
-    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All);
+    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All, false);
     return true;
   });
   return candidate;

@@ -68,6 +68,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
 
   std::optional<StoreRecords> records;
+  bool is_trusted = true;
   try {
     at_ = {Step::AskStore};
     Store& store = store_.open(now);
@@ -79,6 +80,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     follower_.follow(*publisher, store, *records, now);
   } catch (const Error& error) {
     if (at_.step == Step::OpenSet) throw;
+    is_trusted = error.kind() != ErrorKind::Older;
     end(outcome, error, now);
   }
   if (records && live_.publication()) {
@@ -87,7 +89,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     try {
       at_ = {Step::ReadAdds};
       adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of),
-                 records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some);
+                 records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some, is_trusted);
     } catch (const Error& error) {
       end(outcome, error, now);
     }
