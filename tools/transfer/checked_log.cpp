@@ -27,8 +27,8 @@ CheckedLog::CheckedLog(Store& store, std::string log, const LogWitness& known, c
 std::vector<LogEntry> CheckedLog::read_after(const LogPosition& after, std::size_t max_entries) {
   std::vector<LogEntry> entries = store_.read_after(log_, after, max_entries);
   const LogFacts log = store_.facts_of(log_);
-  is_behind_ = log.begun == LogPosition{} && known_.begun != LogPosition{};
-  if (log.begun == LogPosition{}) return entries;
+  is_behind_ = log.begun < known_.begun;  // gone, or one from before
+  if (is_behind_ || log.begun == LogPosition{}) return entries;
   if (log.begun != known_.begun) begin(log.begun);
   const LogPosition trimmed_to = std::max(trimmed_to_, log.trimmed_to);
   for (const LogEntry& entry : entries) {
@@ -94,16 +94,9 @@ bool CheckedLog::is_last_there(const LogPosition& trimmed_to) {
   return first.empty() || first.front().position > known_.position;
 }
 
-// Another log is in its place. While there was none, none can have been added; and an older one says nothing
-// about what came after it.
+// Another log is in its place. While there was none, no key can have been added.
 void CheckedLog::lose_all(const LogPosition& begun) {
-  if (begun < known_.begun) {
-    note_loss(log_position(static_cast<std::uint64_t>(unix_now_ms()), 0));
-  } else if (gap_.is_whole_log) {
-    note_loss(gap_.since);
-  } else {
-    note_loss(std::max(begun, known_.position));
-  }
+  note_loss(gap_.is_whole_log ? gap_.since : std::max(begun, known_.position));
 }
 
 // Of this log: what came after the gap was found is there.

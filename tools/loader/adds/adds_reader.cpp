@@ -133,7 +133,9 @@ LogGap AddsReader::gap() const noexcept {
 void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push) {
   LogWitness& known = known_.witness;
   const bool has_read_keys = known.ordinal != 0 || known.position != LogPosition{};
-  if (by_push != nullptr && known.begun != by_push->begun && !has_read_keys) known.begun = {};
+  const bool is_known_log = by_push != nullptr && known.begun == by_push->begun;
+  if (!has_read_keys && !is_known_log) known.begun = {};
+  if (by_push == nullptr) pushed_ = {};
   if (!is_behind() || needed.trimmed_at_most < known_.behind_since) return;
   known_ = {.witness = {.lost_to = std::max(known.lost_to, known_.behind_since)}};
   read_from_beginning();
