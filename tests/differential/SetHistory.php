@@ -78,7 +78,7 @@ final class SetHistory
         }
         $before = $this->truth->certain;
         $this->instance = $this->anyNumber();
-        $this->number = $this->random->chance(0.8) ? 1 : $this->random->between(1, (1 << 61) - 1);
+        $this->number = $this->random->chance(0.8) ? 1 : $this->random->between(1, (1 << 60) - 1);
         $this->previous = $this->bypassed = 0;
         $what .= $this->publish();
         $control = ControlBytes::of($this->instance, $this->number, 0);
