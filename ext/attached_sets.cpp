@@ -10,6 +10,7 @@ namespace keysieve {
 template <typename Attached>
 Attached* AttachedTable<Attached>::add(zend_string* name) noexcept {
   if (!is_set_name(view_of(name))) return nullptr;
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): where malloc fails, the process ends
   auto* set = new Attached(reader_settings(source_), view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);
   return set;

@@ -25,7 +25,8 @@ class AttachedTable {
   ~AttachedTable() { zend_hash_destroy(&sets_); }
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move.
+  // move. Where malloc fails, the process ends.
+  // NOLINTNEXTLINE(bugprone-exception-escape): that is what noexcept does
   Attached* find(zend_string* name) noexcept {
     auto* set = static_cast<Attached*>(zend_hash_find_ptr(&sets_, name));
     return EXPECTED(set != nullptr) ? set : add(name);
@@ -42,6 +43,7 @@ class AttachedTable {
   }
 
  private:
+  // NOLINTNEXTLINE(bugprone-exception-escape): as find()
   [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name) noexcept;
   static void destroy(zval* set) { delete static_cast<Attached*>(Z_PTR_P(set)); }
 

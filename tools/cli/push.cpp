@@ -31,7 +31,7 @@ struct PushOptions {
 std::vector<std::string> risks_of(Store& store, const std::string& set_name) {
   try {
     std::vector<std::string> risks = store.risks(has_adds(store, set_name));
-    for (std::string& risk : risks) risk = store.name() + ": " + risk;
+    for (std::string& risk : risks) risk.insert(0, store.name() + ": ");
     return risks;
   } catch (const Error&) {
     return {};
