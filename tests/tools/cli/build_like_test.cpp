@@ -18,18 +18,6 @@ class BuildLike : public Build {
   }
 };
 
-TEST_F(BuildLike, AndPushWorkForTheFirstTimeAsForEveryOther) {
-  for (const std::string& url : {"lmdb:" + path("lmdb"), "dir:" + path("files")}) {
-    for (const char* round : {"first", "second"}) {
-      push(build(round, numbered_lines(1000), {"--like", url}), url);
-      EXPECT_EQ(json({"seed", url}).at("seed"), inspect(path(round + ".ks"s)).at("seed")) << url;
-    }
-    EXPECT_EQ(inspect(path("first.ks")).at("seed"), inspect(path("second.ks")).at("seed")) << url;
-    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url + "/mistyped/deeper", keys_}),
-                HasSubstr("No such file or directory"));
-  }
-}
-
 TEST_F(BuildLike, SaysWhatItIsLikeAndWarnsOfAStoreThatMayBeTheWrongOne) {
   const std::string beginning = store() + " has no set tags yet";
   const std::string end = ", and --max-shrink compares with nothing";

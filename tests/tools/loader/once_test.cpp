@@ -8,7 +8,7 @@
 
 #include "core/worker/base/version.hpp"
 #include "core/worker/shm/control_file.hpp"
-#include "tests/support/store_kinds.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 
@@ -50,20 +50,6 @@ TEST_F(KeysievedOnce, RefusesToRunAsRootForADirectoryOfAnotherUser) {
   }
   EXPECT_EQ(run(), 0) << said_;
 }
-
-class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInterface<StoreKind> {};
-
-TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
-  const std::string url = GetParam().empty_store(site_.root());
-  site_.push("tags", first_keys(80000), url);
-  site_.configure(tags_set, url);
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(said("tags: generation 1 published as publication 1 (80,000 keys, ")) << said_;
-  EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
-  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, ::testing::ValuesIn(stores_to_push_to), store_kind_name);
 
 // More than one look takes; and a process that starts reads the log from the beginning again.
 TEST_F(KeysievedOnce, BringsInAllThatWasAdded) {
@@ -173,20 +159,6 @@ TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
   EXPECT_EQ(run(), 69) << said_;
   EXPECT_TRUE(said("tags: generation 1 refused")) << said_;
   EXPECT_TRUE(said("shop: the store is unreachable")) << said_;
-}
-
-// A host that starts while the store is down.
-TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsAway) {
-  site_.push("tags", kKeys);
-  site_.push("tags", kTwiceAsManyKeys);
-  site_.configure(tags_set);
-  ASSERT_EQ(run(), 0);
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  EXPECT_EQ(run(), 69);
-  EXPECT_TRUE(said("tags: generation 2 from the cache published as publication 1 (2,000 keys, ")) << said_;
-  EXPECT_TRUE(said("generation 2 stays live")) << said_;
-  EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
 TEST_F(KeysievedOnce, IgnoresADamagedCache) {

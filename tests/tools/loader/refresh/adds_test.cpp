@@ -192,18 +192,6 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0600));
 }
 
-TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
-  go_live();
-  site_.add("tags", added_keys(100));
-  refresh();
-  std::filesystem::remove(log_path());
-  refresh();
-  site_.add("tags", kAddedLater);
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_TRUE(site_.holds("tags", added_keys(100)));
-  EXPECT_TRUE(site_.holds("tags", kAddedLater));
-}
-
 // A failover to a server that had not got the last entries, and whose clock is behind.
 TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
   go_live();
@@ -225,25 +213,6 @@ TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
   site_.add("tags", {7000, 5});
   refresh();
   EXPECT_TRUE(site_.holds("tags", {7000, 5}));
-}
-
-// As above, but the new end is beyond what was read before anybody looks.
-TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
-  go_live();
-  site_.add("tags", added_keys(5));
-  refresh();
-  move_store_away();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  bring_store_back();
-  std::filesystem::remove(log_path());
-  {
-    LogFile log(log_path());
-    log.append(std::vector{LogEntry{log_position(1000, 0), key_number(6000)}});
-  }
-  site_.add("tags", {6001, 1});
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_TRUE(site_.holds("tags", added_keys(5)));
-  EXPECT_TRUE(site_.holds("tags", later_keys(2)));
 }
 
 TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {

@@ -205,15 +205,5 @@ TEST_F(RedisLog, IsNotARecord) {
   EXPECT_EQ(failure_of([&] { store_->end_of("record"); }), ErrorKind::Data);
 }
 
-TEST_F(RedisLog, ListsRecordsWhosePrefixLooksLikeAPattern) {
-  for (const char* key : {"a*b:1", "axb:2", "a?b:3", "a[x]b:4", "a\\\\b:5"}) {
-    server_.command("SET \"" + std::string(key) + "\" 1");
-  }
-  EXPECT_THAT(store_->keys_with_prefix("a*b"), ElementsAre("a*b:1"));
-  EXPECT_THAT(store_->keys_with_prefix("a?b"), ElementsAre("a?b:3"));
-  EXPECT_THAT(store_->keys_with_prefix("a[x]b"), ElementsAre("a[x]b:4"));
-  EXPECT_THAT(store_->keys_with_prefix("a\\b"), ElementsAre("a\\b:5"));
-}
-
 }  // namespace
 }  // namespace keysieve::test

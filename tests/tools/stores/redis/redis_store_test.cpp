@@ -213,25 +213,5 @@ TEST_F(RedisStore, TimesOutOnAServerThatHangs) {
       << "the late answer is not taken for another";
 }
 
-TEST_F(RedisStore, RecoversFromAServerThatIsKilledInTheMiddle) {
-  RedisServer server;
-  const auto store = open_store(server.tcp_url() + "?timeout=2m");
-  const std::vector<Record> records = records_of(numbered("", 200), std::string(kMaxValueBytes, 'x'));
-  store->put_many(records);
-  std::thread killer([&server] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    server.kill();
-  });
-  const std::string message = message_of<ErrorKind::Unavailable>([&] {
-    for (;;) store->put_many(records);
-  });
-  killer.join();
-  EXPECT_THAT(message, HasSubstr(server.tcp_url() + ": "));
-  EXPECT_EQ(failure_of([&] { store->get("0"); }), ErrorKind::Unavailable);
-  server.start();
-  EXPECT_EQ(store->get("0"), std::nullopt);
-  put(*store, "a", "1");
-}
-
 }  // namespace
 }  // namespace keysieve::test
