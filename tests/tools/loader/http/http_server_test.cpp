@@ -89,14 +89,6 @@ TEST_F(Server, TakesNoHeadersWithoutEnd) {
   EXPECT_EQ(get("/").status, 200);
 }
 
-TEST_F(Server, AnswersOthersDespiteSlowClients) {
-  std::list<HttpConnection> slow;
-  for (unsigned i = 0; i < HttpServer::kMostConnections / 2; ++i) {
-    slow.emplace_back(path_).send("GET / HT");
-  }
-  EXPECT_EQ(get("/").status, 200);
-}
-
 // They send a byte now and then, so that no idle time ends them.
 TEST_F(Server, EndsSlowClientsThatHoldAllConnections) {
   start(std::chrono::milliseconds(500));
