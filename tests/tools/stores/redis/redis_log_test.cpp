@@ -16,12 +16,6 @@ class RedisLog : public ::testing::Test {
   RedisLog() { server_.command("FLUSHALL"); }
 
   std::vector<LogEntry> all() { return store_->read_after("log", kBeforeAll, 100); }
-  // cmdstat_xrevrange:calls=3,usec=...
-  int calls_of(const std::string& command) {
-    const std::string stats = server_.text("INFO commandstats");
-    const std::size_t at = stats.find("cmdstat_" + command + ":calls=");
-    return at == std::string::npos ? 0 : std::stoi(stats.substr(stats.find('=', at) + 1));
-  }
 
   RedisServer& server_ = shared_redis();
   std::unique_ptr<Store> store_ = open_store(patient(server_.tcp_url()));
@@ -92,7 +86,7 @@ TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
   server_.command("CONFIG RESETSTAT");
   const auto another = open_store(patient(server_.tcp_url()));
   another->facts_of("log");
-  const auto looks = [&] { return calls_of("xrevrange"); };
+  const auto looks = [&] { return calls_of(server_, "xrevrange"); };
   const int before = looks();
   another->read_after("log", another->end_of("log"), 9);
   EXPECT_EQ(looks(), before + 1) << "what is known is still there";

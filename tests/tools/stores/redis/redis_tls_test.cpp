@@ -78,18 +78,14 @@ TEST_P(RedisCertificates, AreTakenFromTheRightServer) {
   EXPECT_EQ(store->name(), name_);
 }
 
-TEST_P(RedisCertificates, AreRefusedWhenTheyAreForAnotherHost) {
-  show("other");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_),
-              AllOf(StartsWith(name_ + ": "),
-                    EndsWith("no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch")));
-}
-
-TEST_P(RedisCertificates, AreRefusedWhenTheyHaveExpired) {
-  show("expired");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_),
-              AllOf(StartsWith(name_ + ": "),
-                    EndsWith("no TLS: the certificate of 127.0.0.1 is refused: certificate has expired")));
+TEST_P(RedisCertificates, AreRefusedWhenTheyAreForAnotherHostOrHaveExpired) {
+  for (const auto& [certificate, reason] :
+       {std::pair{"other", "IP address mismatch"}, {"expired", "certificate has expired"}}) {
+    show(certificate);
+    EXPECT_THAT(refusal<ErrorKind::Unavailable>(url_),
+                AllOf(StartsWith(name_ + ": "),
+                      HasSubstr("no TLS: the certificate of 127.0.0.1 is refused: "), EndsWith(reason)));
+  }
 }
 
 TEST_P(RedisCertificates, AreRefusedWhenAnotherAuthorityHasSignedThem) {
