@@ -62,23 +62,6 @@ TEST_F(KeysievedOnce, BringsInAllThatWasAdded) {
   EXPECT_TRUE(site_.knows("tags", kMany));
 }
 
-TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
-  const RedisServer redis({"--requirepass", "secret"});
-  const std::string address = "127.0.0.1:" + std::to_string(redis.port());
-  const std::string missing = site_.root() / "no-password";
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"redis://:wrong@" + address, ": the server refuses user or password (WRONGPASS)"},
-      {"redis://" + address + "?password_file=" + missing,
-       ": cannot read the password: " + missing + ": No such file or directory"},
-      {"redis://" + address, "NOAUTH"}};
-  for (const auto& [url, reason] : cases) {
-    site_.configure(tags_set, url);
-    EXPECT_EQ(run(), 77);
-    EXPECT_TRUE(said("tags: cannot log in to redis://" + address)) << said_;
-    EXPECT_TRUE(said(reason)) << said_;
-  }
-}
-
 TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);

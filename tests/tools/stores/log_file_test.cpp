@@ -187,11 +187,6 @@ TEST_F(LogFileTest, DoesNotMistakeAZeroedEntryInTheMiddleForATornOne) {
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in_file(); }), HasSubstr(std::to_string(second)));
 }
 
-TEST_F(LogFileTest, RefusesAFileThatIsNotALog) {
-  write("a text that somebody has put here by mistake, longer than a header");
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in_file(); }), path_ + ": is damaged at byte 0");
-}
-
 TEST_F(LogFileTest, FollowsNoSymbolicLink) {
   LogFile(directory_ / "elsewhere").append(entries({"a"}));
   fs::create_symlink(directory_ / "elsewhere", path_);

@@ -96,12 +96,6 @@ TEST_P(DeleteSet, LeavesForeignRecordsAlone) {
   for (const std::string& key : foreign) EXPECT_EQ(store_->get(key), "x") << key;
 }
 
-TEST_P(DeleteSet, LeavesOtherSetsAlone) {
-  push(*store_, view_of(build_snapshot({.set_name = "shop"})), {});
-  delete_set(*store_, "tags");
-  EXPECT_EQ(pull(*store_, "shop").record.generation, 1U);
-}
-
 TEST_P(DeleteSet, CanBeDoneAgainAndAfterItTheSetCanBePushedAgain) {
   delete_set(*store_, "tags");
   EXPECT_EQ(delete_set(*store_, "tags").generations, 0U);

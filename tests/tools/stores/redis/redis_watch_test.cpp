@@ -132,13 +132,6 @@ TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
   EXPECT_THAT(names, ElementsAre("a"));
 }
 
-TEST_F(RedisWatch, RefusesALogOfAnotherType) {
-  server_.command("SET a 1");
-  arm(*watch_, {{"a", {}}});
-  ASSERT_TRUE(is_readable(*watch_));
-  EXPECT_EQ(failure_of([&] { watch_->take(); }), ErrorKind::Data);
-}
-
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
   arm(*watch_, {{"a", {}}});
   server_.kill();
