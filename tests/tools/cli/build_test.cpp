@@ -135,12 +135,6 @@ TEST_F(Build, MustBeAllowedToReadTheList) {
   EXPECT_EQ(result.errors, "keysieve: " + keys_ + ": Permission denied\n");
 }
 
-TEST_F(Build, KeepsTheOldFileWhenItFails) {
-  const std::string before = read(build("tags", "a\nb\n"));
-  EXPECT_NE(refusal(65, {"build", "--set", "tags", write("empty.txt", ""), "-o", path("tags.ks")}), "");
-  EXPECT_EQ(read(path("tags.ks")), before);
-}
-
 TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
   const std::string own = write("own.txt", "w7\nw8\n");
   const std::string others = write("others.txt", "w7\n猫\nw8\n");

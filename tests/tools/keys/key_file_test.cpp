@@ -223,24 +223,6 @@ TEST_F(KeyFile, CanBeStandardInput) {
   ::dup2(before.get(), STDIN_FILENO);
 }
 
-TEST_F(KeyFile, IsNamedWhenItIsMissing) {
-  EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { read(directory_ / "none.txt"); }),
-            directory_ / "none.txt" + ": No such file or directory");
-}
-
-TEST_F(KeyFile, CannotBeAFolder) {
-  EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { read(directory_.path()); }),
-            directory_.path() + ": Is a directory");
-}
-
-TEST_F(KeyFile, PassesOnExceptionsOfItsReceiver) {
-  EXPECT_EQ(failure_of([&] {
-              read_keys(file_with("a\nb\n"), {},
-                        [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
-            }),
-            ErrorKind::Data);
-}
-
 TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {
   Keys expected;
   std::string text;

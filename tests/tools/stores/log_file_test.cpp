@@ -124,17 +124,6 @@ TEST_F(LogFileTest, IgnoresATornEntryAndAppendsInItsPlaceWhereverItIsCut) {
   }
 }
 
-TEST_F(LogFileTest, AppendsInPlaceOfATornFirstEntry) {
-  file_.append(entries({"a"}));
-  const std::string all = bytes();
-  for (std::size_t size = 0; size < all.size(); ++size) {
-    write(all.substr(0, size));
-    EXPECT_EQ(LogFile(path_).end(), kBeforeAll);
-    LogFile(path_).append(entries({"b"}));
-    EXPECT_THAT(keys_in_file(), ElementsAre("b")) << size;
-  }
-}
-
 // A power loss may leave this: the file has grown, but a sector of the new bytes is zero.
 TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostASector) {
   file_.append(entries({"a"}));

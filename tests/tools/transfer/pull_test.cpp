@@ -103,14 +103,6 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
   EXPECT_EQ(message(), "");
 }
 
-TEST_F(PullTest, ReportsProgressUpToTheTotal) {
-  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
-  push(snapshot);
-  ProgressCheck check(snapshot.get().size());
-  keysieve::pull(*store_, "tags", 0, check.progress());
-  check.expect_done();
-}
-
 // Other pushes run between reading the pointer and reading the chunks.
 TEST_F(PullTest, StartsAgainWhenItsGenerationIsDroppedMeanwhile) {
   SnapshotBytes newest = build_snapshot();

@@ -70,17 +70,6 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
 
 using Type = MetricWriter::Type;
 
-TEST(MetricWriter, WritesFamiliesThatHaveSamples) {
-  MetricWriter writer;
-  writer.family(Type::Gauge, "some_keys", "Keys.");
-  writer.sample({{"set", "tags"}}, 80000);
-  writer.sample({}, 0.25);
-  writer.family(Type::Counter, "nobody_total", "Nothing.");
-  EXPECT_EQ(
-      writer.text(),
-      "# HELP some_keys Keys.\n# TYPE some_keys gauge\nsome_keys{set=\"tags\"} 80000\nsome_keys 0.25\n");
-}
-
 TEST(MetricWriter, LetsNoLabelEndEarly) {
   MetricWriter writer;
   writer.family(Type::Gauge, "up", "Up.");

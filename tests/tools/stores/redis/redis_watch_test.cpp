@@ -63,14 +63,6 @@ TEST_F(RedisWatch, NamesNoLogThatItDoesNotWatch) {
   EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
 }
 
-TEST_F(RedisWatch, ReportsAtOnceWhatCameBeforeItWasArmed) {
-  for (const char* entry : {"a 5-0", "b 6-0", "c 7-0"}) {
-    server_.command("XADD " + std::string(entry) + " key x");
-  }
-  arm(*watch_, {{"a", log_position(4, 9)}, {"b", log_position(6, 0)}, {"c", {}}});
-  EXPECT_THAT(taken(), UnorderedElementsAre("a", "c"));
-}
-
 TEST_F(RedisWatch, KeepsWaitingWhenMoreWasSeenMeanwhile) {
   arm(*watch_, {{"a", log_position(5, 0)}, {"b", {}}});
   const std::string client = blocked_client();
