@@ -21,12 +21,6 @@ class RedisLog : public ::testing::Test {
   std::unique_ptr<Store> store_ = open_store(patient(server_.tcp_url()));
 };
 
-TEST_F(RedisLog, ReadsWhatAnyClientAppends) {
-  server_.command("XADD log 5-1 key \xe7\x8c\xab");
-  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫"}));
-  EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
-}
-
 TEST_F(RedisLog, IsRefusedWhenAServerSendsMoreThanWasAskedForOrTheSameAgain) {
   const std::string first = "*2\r\n$3\r\n1-1\r\n*0\r\n";
   const std::string second = "*2\r\n$3\r\n1-2\r\n*0\r\n";
@@ -180,12 +174,6 @@ TEST_F(RedisLog, RefusesToListNamesThatAreTooLongForRecords) {
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->keys_with_prefix("a"); }),
               HasSubstr("a*: is larger than a record can be"));
   server_.command("FLUSHALL");
-}
-
-TEST_F(RedisLog, HasAnEndThatFallsWhenTheServerLosesItsData) {
-  append(*store_, {"a"}, "log");
-  server_.command("FLUSHALL");
-  EXPECT_EQ(store_->end_of("log"), kBeforeAll);
 }
 
 TEST_F(RedisLog, IsNotARecord) {
