@@ -31,7 +31,9 @@ bool is_path(const std::string& address) {
 template <typename Address, typename Use>
 FileDescriptor socket_at(int family, const Address& address, Use use) {
   FileDescriptor opened(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;  // passes on what comes, at once; accepted sockets inherit it
+  const int on = 1;
+  ::setsockopt(opened.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // at the port of a relay before
+  // Passes on what comes, at once; accepted sockets inherit it.
   ::setsockopt(opened.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (use(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) opened.close();
   return opened;
