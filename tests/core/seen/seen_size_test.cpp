@@ -191,17 +191,5 @@ TEST(LocalFilter, HasTheWordsOfASeenSet) {
   for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].load(), shared[i].load());
 }
 
-TEST(LocalFilter, TakesAllForSeenOnceABlockHasNoRoomForAKey) {
-  std::vector<Word> words(kWordsPerLine);
-  LocalFilter local(words);
-  // Each has other lowest bits than those before, until all lengths of tags are taken.
-  std::mt19937_64 random(8);
-  for (int i = 0; i < 100'000; ++i) {
-    const KeyHash hash{random()};
-    local.add_if_new(hash);
-    EXPECT_TRUE(local.may_contain(hash));
-  }
-}
-
 }  // namespace
 }  // namespace keysieve
