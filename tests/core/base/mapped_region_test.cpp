@@ -38,10 +38,6 @@ class MappedRegionTest : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(MappedRegionTest, MapsAFileReadOnly) {
-  EXPECT_EQ(as_text(bytes_of(map_text("the bytes"))), "the bytes");
-}
-
 TEST_F(MappedRegionTest, MapsAnEmptyFileAsNoBytes) {
   EXPECT_TRUE(bytes_of(map_text("")).empty());
 }

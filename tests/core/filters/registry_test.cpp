@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <set>
-
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -32,16 +30,6 @@ TEST(Registry, FindsEachKindByItsName) {
   }
 }
 
-TEST(Registry, GivesEachKindItsOwnId) {
-  std::set<unsigned> ids{0};
-  for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(ids.insert(kind.id).second) << kind.name;
-}
-
-TEST(Registry, GivesEachKindItsOwnName) {
-  std::set<std::string_view> names;
-  for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
-}
-
 TEST(Registry, DescribesEachKindCompletely) {
   for (const FilterKind& kind : filter_kinds()) {
     EXPECT_FALSE(kind.summary.empty()) << kind.name;
@@ -55,10 +43,6 @@ TEST(Registry, DescribesEachKindCompletely) {
       EXPECT_GE(kind.cache_lines({.hash_count = k}, 3'000), 1U) << kind.name;
     }
   }
-}
-
-TEST(Registry, HasTheDefaultKind) {
-  ASSERT_NE(find_filter_kind(kDefaultKindName), nullptr);
 }
 
 TEST(Registry, FindsNothingForUnknownIdsAndNames) {
