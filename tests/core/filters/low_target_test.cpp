@@ -22,9 +22,8 @@ class LowTarget : public ::testing::TestWithParam<test::KindAndShardBytes> {
   [[nodiscard]] static std::uint32_t shard_bytes() { return std::get<1>(GetParam()); }
   [[nodiscard]] double target() const { return target_; }
 
-  [[nodiscard]] Geometry geometry_for(std::uint64_t keys, double growth = 1.0) const {
-    return size_filter(kind(),
-                       {.keys = keys, .target_fpr = target_, .growth = growth, .shard_bytes = shard_bytes()});
+  [[nodiscard]] Geometry geometry_for(std::uint64_t keys) const {
+    return size_filter(kind(), {.keys = keys, .target_fpr = target_, .shard_bytes = shard_bytes()});
   }
   static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
     return static_cast<std::uint64_t>(std::count_if(
