@@ -5,8 +5,6 @@
 
 #include <cerrno>
 
-#include "core/builder/base/file_io.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/units.hpp"

@@ -9,7 +9,6 @@
 // if the file was read once more when that second was over.
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>

@@ -3,14 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_error.hpp"
 

@@ -3,7 +3,6 @@
 // needs them.
 #include <libmemcached/memcached.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/worker/base/checksum.hpp"
-#include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/transfer.hpp"

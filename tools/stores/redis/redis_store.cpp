@@ -1,7 +1,6 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <numeric>
 #include <set>
 
