@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "tools/loader/command_line.hpp"
-#include "tools/loader/config/config_summary.hpp"
-#include "tools/loader/config/loader_user.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/config/set_config.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/transfer/guards.hpp"
 
