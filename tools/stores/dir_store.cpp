@@ -213,8 +213,6 @@ class DirStore final : public Store {
     changes.move_to(path_of_changes());
   }
 
-  void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
-
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(folder_, name(), [](std::string_view file_name) {
       return file_name != kLockFile && file_name != kChangesFile && !file_name.starts_with(kTemporaryPrefix);

@@ -75,10 +75,6 @@ class HttpStore final : public Store {
         client_(make_web_client(std::move(settings))),
         copies_(std::move(copies)) {}
 
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
-  }
-
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     check_changes();
     std::vector<std::string> file_names;

@@ -90,10 +90,6 @@ class MemcachedStore final : public Store {
   MemcachedStore(StoreUrl url, std::chrono::milliseconds timeout)
       : Store(url.name, url.prefix), url_(std::move(url)), timeout_(timeout) {}
 
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
-  }
-
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     const auto items = fetch(keys);
     std::vector<std::optional<std::string>> values;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/builder/base/log_positions.hpp"
@@ -134,7 +135,9 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  virtual std::optional<std::string> get(const std::string& key) = 0;
+  virtual std::optional<std::string> get(const std::string& key) {
+    return std::move(get_many(std::span(&key, 1)).front());
+  }
   // values[i] belongs to keys[i]. Pipelined where the store can; reads are consistent per key, not across
   // keys.
   virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
@@ -174,7 +177,8 @@ class Store {
   virtual LogFacts facts_of(const std::string& log);
   // Begins the log if there is none, and moves its end to now, where a notice may stand.
   virtual void mark(const std::string& log);
-  // Wakes the watches of the log, if the store does not wake them itself when a record changes.
+  // Wakes the watches of the log, if the store does not wake them itself when a record changes, as changed
+  // files and commits do.
   virtual void notify(const std::string& log);
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
   // look.

@@ -121,10 +121,6 @@ class RedisStore final : public Store {
     servers_->connect();
   }
 
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
-  }
-
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     const auto replies = exchange_all(
         keys, Effect::Reads,
