@@ -1,6 +1,5 @@
 // The daemon keysieved: keeps shared memory equal to the store.
 #include <fmt/core.h>
-
 #include <unistd.h>
 
 #include <exception>
