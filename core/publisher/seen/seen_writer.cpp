@@ -11,7 +11,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_segment.hpp"
-#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
