@@ -208,10 +208,6 @@ std::string_view LmdbCursor::value() const noexcept {
   return value_text(value_);
 }
 
-void LmdbCursor::next() {
-  move(MDB_NEXT);
-}
-
 void LmdbCursor::remove_and_next() {
   transaction_.check(mdb_cursor_del(cursor_.get(), 0));
   move(MDB_NEXT);  // to the key behind the removed one
