@@ -134,7 +134,10 @@ void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWit
   LogWitness& known = known_.witness;
   const bool has_read_keys = known.ordinal != 0 || known.position != LogPosition{};
   const bool is_known_log = by_push != nullptr && known.begun == by_push->begun;
-  if (!has_read_keys && !is_known_log) known.begun = {};
+  if (!has_read_keys && !is_known_log && known.begun != LogPosition{}) {
+    known.begun = {};
+    read_from_beginning();  // its notices may have come later than the keys of the next one
+  }
   if (by_push == nullptr) pushed_ = {};
   if (!is_behind() || needed.trimmed_at_most < known_.behind_since) return;
   known_ = {.witness = {.lost_to = std::max(known.lost_to, known_.behind_since)}};

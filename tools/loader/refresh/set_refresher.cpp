@@ -95,11 +95,14 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     }
   }
   if (adds_.lost_to() != lost_to) publisher->leave_previous();
-  const bool are_adds_lost = mark_lost_adds(*publisher);
+  const bool are_adds_lost = have_lost_adds();
+  if (are_adds_lost) publisher->mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
     at_ = {Step::FillLayer};
     live_.fill(*publisher, now);
+    // Only now: of what was added while all was maybe, nothing may be absent.
+    if (!are_adds_lost && adds_.is_compared()) publisher->forget_lost_adds();
   } catch (const Error& error) {
     end(outcome, error, now);
   }
@@ -109,16 +112,10 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
 }
 
 // While the log cannot be read, only a loss that is known already counts.
-bool SetRefresher::mark_lost_adds(Publisher& publisher) const {
+bool SetRefresher::have_lost_adds() const {
   if (!live_.publication()) return false;
   const LivePublication& live = *live_.publication();
-  const bool are_lost = adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
-  if (are_lost) {
-    publisher.mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
-  } else if (adds_.is_compared()) {
-    publisher.forget_lost_adds();
-  }
-  return are_lost;
+  return adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
 }
 
 // What an error means for what comes next, as outcome_of() says what it means for users.

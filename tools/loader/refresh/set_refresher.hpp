@@ -59,7 +59,7 @@ class SetRefresher {
 
  private:
   RefreshOutcome look(std::optional<Publisher>& publisher, SteadyTime now);
-  [[nodiscard]] bool mark_lost_adds(Publisher& publisher) const;
+  [[nodiscard]] bool have_lost_adds() const;
   void end(RefreshOutcome& outcome, const Error& error, SteadyTime now);
 
   SetConfig config_;

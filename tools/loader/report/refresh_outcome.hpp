@@ -40,7 +40,7 @@ RefreshOutcome refused(const Error& error);
 RefreshOutcome cannot_ask_store(const Error& error);
 RefreshOutcome refused(const SnapshotRecord& record, const Error& error);
 RefreshOutcome cannot_publish(const Error& error);
-// All zero: the log is gone, or lacks keys, and may come back.
+// `is_behind`: the log is gone, or lacks keys, and may come back as it was.
 RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind);
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure);
 

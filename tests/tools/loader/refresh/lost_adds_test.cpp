@@ -6,6 +6,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tests/support/traced_process.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
 #include "tools/transfer/delete_set.hpp"
@@ -276,6 +277,19 @@ TEST_F(LostAdds, AreNoneIfTheHostHasNeverReadAny) {
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
 }
 
+// The clock of the emptied store was ahead.
+TEST_F(LostAdds, HideNoKeyOfTheNextLogFromAHostThatHadReadNone) {
+  push(kKeys);
+  const LogFacts log = open_store(url_)->facts_of(kLog);
+  command("XADD keysieve:tags:adds 4000000000000-0 notice later log " + to_text(log.begun) + " count 0");
+  ASSERT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  command("FLUSHALL");
+  push(kMoreKeys);
+  add(kAdded);
+  EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+}
+
 TEST_F(LostAdds, AreNoneIfOnlyANoticeIsLost) {
   begin();
   command("COPY keysieve:tags:adds older");
@@ -319,6 +333,23 @@ TEST_F(LostAdds, ComeBackWithTheLog) {
   expect_loss();
   std::filesystem::rename(log + ".aside", log);
   EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
+  EXPECT_FALSE(answers_maybe());
+}
+
+TEST_F(LostAdds, HideNoKeyThatWasAddedBeforeTheyCameBack) {
+  if (!can_trace()) GTEST_SKIP() << "may not trace a process";
+  use(site_.store_url());
+  begin();
+  const std::string log = site_.root() / "store/.log-keysieve:tags:adds";
+  std::filesystem::rename(log, log + ".aside");
+  expect_loss();
+  std::filesystem::rename(log + ".aside", log);
+  add(kAddedLater);
+  TracedProcess look([this] {
+    refresh_all();
+    return 0;
+  });
+  while (look.step() && !HasFailure()) EXPECT_TRUE(answers_maybe() || site_.knows("tags", kAddedLater));
   EXPECT_FALSE(answers_maybe());
 }
 
