@@ -88,7 +88,7 @@ TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndAPushOfTheNextDay) {
         });
         if (!store) store = open();
         expect_usable(*store, "after the fault");
-        pushing(number % 3, kMoreThanADay)(*store);
+        pushing(number % 3, 2 * kMoreThanADay)(*store);  // removes what the one before has left
         return end.has_value();
       },
       tries());

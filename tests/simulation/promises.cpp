@@ -148,7 +148,8 @@ bool Promises::fail_over() {
 void Promises::begins_look(SimulatedHost& host) {
   Host& promised = hosts_.at(&host);
   promised.server_number = network_.server_number();
-  promised.possible_before = std::exchange(promised.possible, {});
+  if (!host.answers_maybe(Process::AtOnce)) promised.possible_before.clear();  // else it hides what is live
+  promised.possible_before.merge(std::exchange(promised.possible, {}));
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
   promised.in_log.clear();
   for (const auto& [position, entry] : network_.server().contents.logs[log_].entries) {
