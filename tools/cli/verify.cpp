@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <unordered_set>
 
@@ -18,7 +17,7 @@
 #include "tools/keys/value_line.hpp"
 #include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {
