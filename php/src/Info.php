@@ -93,9 +93,5 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
                 $trouble,
             );
         }
-
-        private function __clone()
-        {
-        }
     }
 }

@@ -62,9 +62,5 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
         {
             return is_string($key) ? $key : Keys::string($key, "$method(): Argument #1 (\$key)");
         }
-
-        private function __clone()
-        {
-        }
     }
 }

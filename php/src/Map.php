@@ -137,10 +137,6 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             return new \TypeError("$method(): Argument #2 (\$ifUnknown) must return $expected, " . get_debug_type($value) . " returned$where");
         }
 
-        private function __clone()
-        {
-        }
-
         /** Not a property: see Set::attached(). */
         private function attached(): AttachedSet
         {

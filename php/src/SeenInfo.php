@@ -40,9 +40,5 @@ if (!class_exists(SeenInfo::class, false)) { // see bootstrap.php
         private function __construct()
         {
         }
-
-        private function __clone()
-        {
-        }
     }
 }

@@ -72,9 +72,5 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
         {
             return null;
         }
-
-        private function __clone()
-        {
-        }
     }
 }

@@ -90,10 +90,6 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
             return ['name' => $this->name, 'keyProfile' => $this->keyProfile];
         }
 
-        private function __clone()
-        {
-        }
-
         /** Not a property: (array), var_export() and the like would show its bytes and their seed, which is private. */
         private function attached(): AttachedSet
         {

@@ -8,7 +8,6 @@
 #include "tests/fuzz/check.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/config/config_summary.hpp"
 
 namespace keysieve {
 namespace {

@@ -11,9 +11,9 @@
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/signing_keys.hpp"
+#include "tools/signatures/public_keys.hpp"
 #include "tools/signatures/signing_key.hpp"
 #include "tools/signatures/sodium.hpp"
-#include "tools/signatures/verify.hpp"
 
 namespace keysieve {
 namespace {

@@ -15,7 +15,7 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/support/served_store.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tools/stores/store_abilities.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve::test {
 

@@ -1,5 +1,4 @@
 // keysieve add: keys to the adds log of a set, from where every loader puts them into its live layer.
-#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>

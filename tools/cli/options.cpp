@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_folder.hpp"
 #include "tools/cli/report.hpp"

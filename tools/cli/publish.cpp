@@ -12,7 +12,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {

@@ -15,7 +15,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"

@@ -5,12 +5,10 @@
 
 #include <cerrno>
 
-#include "core/builder/base/file_io.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {

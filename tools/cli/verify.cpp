@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <unordered_set>
 
@@ -17,7 +17,7 @@
 #include "tools/keys/value_line.hpp"
 #include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {

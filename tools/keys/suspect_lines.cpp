@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <span>
 
 #include "tools/program/printable.hpp"

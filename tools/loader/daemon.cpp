@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tools/loader/config/loader_user.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/units.hpp"
 

@@ -2,9 +2,34 @@
 // wait for a reader.
 #pragma once
 
+#include <spdlog/sinks/base_sink.h>
+
+#include <cstdint>
+#include <mutex>
 #include <string>
 
+#include "core/worker/base/file_descriptor.hpp"
+
 namespace keysieve {
+
+// Where they go. Whoever reads them may stop: then lines are dropped and counted, and the next one that is
+// written comes after their number.
+class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  // Does not close the descriptor.
+  explicit LogSink(int descriptor);
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override;
+  void flush_() override {}
+  bool write(const spdlog::details::log_msg& message);
+
+  FileDescriptor
+      own_;  // the same pipe or terminal, if it can be opened again, so that O_NONBLOCK is ours alone
+  int descriptor_;
+  std::uint64_t dropped_ = 0;
+  bool is_cut_ = false;  // the last line was written in part
+};
 
 void start_logging();
 // debug, info, warning or error.

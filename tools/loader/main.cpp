@@ -1,15 +1,12 @@
 // The daemon keysieved: keeps shared memory equal to the store.
 #include <fmt/core.h>
-#include <spdlog/spdlog.h>
-
 #include <unistd.h>
 
 #include <exception>
 #include <utility>
 
 #include "tools/loader/command_line.hpp"
-#include "tools/loader/config/config_summary.hpp"
-#include "tools/loader/config/loader_user.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"

@@ -66,10 +66,6 @@ void ServiceNotifier::reloading() {
   send("RELOADING=1\nMONOTONIC_USEC=" + monotonic_microseconds());
 }
 
-void ServiceNotifier::stopping() {
-  send("STOPPING=1");
-}
-
 void ServiceNotifier::still_starting() {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_starting_ < std::chrono::seconds(1)) return;

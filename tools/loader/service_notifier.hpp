@@ -17,7 +17,7 @@ class ServiceNotifier {
   [[nodiscard]] bool ready(const std::string& status);
   void status(const std::string& status);
   void reloading();
-  void stopping();
+  void stopping() { send("STOPPING=1"); }
 
   // Before ready(): the start may take longer than systemd grants, as long as this is called again within
   // kLongestStep each time.

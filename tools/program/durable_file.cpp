@@ -10,7 +10,6 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/mapped_region.hpp"
 
 namespace keysieve {

@@ -1,14 +1,37 @@
 #include "tools/signatures/public_keys.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sodium.h>
 
 #include <algorithm>
 
 #include "core/worker/base/error.hpp"
 #include "tools/signatures/signing_key.hpp"
+#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
+namespace {
+
+constexpr std::size_t kShownDigits = 16;
+
+std::string shown(const PublicKey& key) {
+  return to_hex(key).substr(0, kShownDigits) + "...";
+}
+
+std::string shown(const PublicKeys& keys) {
+  std::string text;
+  for (const PublicKey& key : keys) text += (text.empty() ? "" : " or ") + shown(key);
+  return text;
+}
+
+bool is_signed_by_its_key(const SnapshotHeader& header) {
+  const Bytes bytes = signed_bytes(header);
+  return ::crypto_sign_verify_detached(header.signature.data(),
+                                       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                                       header.public_key.data()) == 0;
+}
+
+}  // namespace
 
 std::string to_hex(const PublicKey& key) {
   std::string text;
@@ -35,6 +58,33 @@ PublicKey parse_public_key(std::string_view text) {
 
 bool contains(const PublicKeys& keys, const PublicKey& key) noexcept {
   return std::ranges::find(keys, key) != keys.end();
+}
+
+void check_signature(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source) {
+  if (keys.empty()) return;
+  start_sodium();
+  const auto refuse = [&source](const std::string& reason) {
+    throw Error(ErrorKind::NotSigned, source + ": " + reason);
+  };
+  const SnapshotHeader& header = snapshot.header();
+  if (!header.is_signed()) refuse("is not signed, but must be by " + shown(keys));
+  if (!contains(keys, header.public_key))
+    refuse("is signed by " + shown(header.public_key) + ", but must be by " + shown(keys));
+  if (!is_signed_by_its_key(header))
+    refuse("the signature does not match its header: it is forged, or was changed");
+  const SnapshotLayout layout = snapshot_layout(header);
+  const Bytes bytes = snapshot.bytes();
+  if (digest_of(bytes.subspan(kPageBytes, layout.shards.offset - kPageBytes)) != header.tables_digest)
+    refuse("the signed digest of its tables does not match: they are forged, or were changed");
+  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
+    const Bytes stretch = checksum_stretch(bytes, layout, i);
+    if (digest_of(stretch) == load<Digest>(bytes.data() + layout.stretch_digests.offset + i * sizeof(Digest)))
+      continue;
+    refuse(
+        fmt::format("a signed digest of its shards does not match: {} bytes from offset {} are forged, or "
+                    "were changed",
+                    stretch.size(), layout.shards.offset + i * layout.stretch_bytes));
+  }
 }
 
 }  // namespace keysieve

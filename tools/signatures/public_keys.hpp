@@ -1,4 +1,5 @@
-// The public keys of builders, as users write them.
+// The public keys of builders, as users write them, and whether a snapshot was built by the owner of one.
+// docs/snapshot_format.md says what is signed.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "core/builder/snapshot/signer.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 
 namespace keysieve {
 
@@ -19,5 +21,10 @@ std::string to_hex(const PublicKey& key);
 PublicKey parse_public_key(std::string_view text);
 
 bool contains(const PublicKeys& keys, const PublicKey& key) noexcept;
+
+// Throws NotSigned, which begins with `source`, unless the snapshot is signed by one of the keys and each of
+// its bytes is covered. Reads all bytes. Accepts everything if there are no keys. The signature covers set
+// name and as_of; whether these are the expected ones is for the caller to check.
+void check_signature(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source);
 
 }  // namespace keysieve

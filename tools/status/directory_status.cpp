@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/builder/base/folder_names.hpp"
-#include "core/publisher/shm/memory_use.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
 

@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <deque>
 #include <filesystem>
@@ -213,8 +212,6 @@ class DirStore final : public Store {
     file_of(log).move_end(now_ms());
     changes.move_to(path_of_changes());
   }
-
-  void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
 
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(folder_, name(), [](std::string_view file_name) {

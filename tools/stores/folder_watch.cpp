@@ -47,10 +47,6 @@ void FolderWatch::arm(std::span<const WatchedLog> logs) {
   if (any_new && ::eventfd_write(new_names_.get(), 1) != 0) throw_watch_error(store_name_, errno);
 }
 
-std::vector<int> FolderWatch::descriptors() const {
-  return {events_.get(), new_names_.get()};
-}
-
 std::vector<std::string> FolderWatch::take() {
   eventfd_t count = 0;
   const bool any_new = ::eventfd_read(new_names_.get(), &count) == 0;

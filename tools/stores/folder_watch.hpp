@@ -19,7 +19,7 @@ class FolderWatch final : public StoreWatch {
 
   // A name that was not armed before counts as changed: it may have been read before the watch began.
   void arm(std::span<const WatchedLog> logs) override;
-  [[nodiscard]] std::vector<int> descriptors() const override;
+  [[nodiscard]] std::vector<int> descriptors() const override { return {events_.get(), new_names_.get()}; }
   // All names or none: the watch does not know which file holds which log or record. Throws Unavailable
   // when the folder is gone or was replaced.
   std::vector<std::string> take() override;

@@ -9,7 +9,6 @@
 // if the file was read once more when that second was over.
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -75,10 +74,6 @@ class HttpStore final : public Store {
       : Store(url.name, url.prefix),
         client_(make_web_client(std::move(settings))),
         copies_(std::move(copies)) {}
-
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
-  }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     check_changes();

@@ -3,14 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_error.hpp"
 
@@ -208,10 +206,6 @@ std::string_view LmdbCursor::key() const noexcept {
 
 std::string_view LmdbCursor::value() const noexcept {
   return value_text(value_);
-}
-
-void LmdbCursor::next() {
-  move(MDB_NEXT);
 }
 
 void LmdbCursor::remove_and_next() {

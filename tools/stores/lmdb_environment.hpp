@@ -91,7 +91,7 @@ class LmdbCursor {
   // Valid until the transaction writes.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view value() const noexcept;
-  void next();
+  void next() { move(MDB_NEXT); }
   void remove_and_next();
 
  private:

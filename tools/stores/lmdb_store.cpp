@@ -165,8 +165,6 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  void notify(const std::string& log) override { check_log(log); }  // a commit wakes watches by itself
-
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(
         folder_, name(), [](std::string_view file_name) { return file_name == kDatabaseFile; });

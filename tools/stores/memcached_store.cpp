@@ -3,7 +3,6 @@
 // needs them.
 #include <libmemcached/memcached.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -90,10 +89,6 @@ class MemcachedStore final : public Store {
  public:
   MemcachedStore(StoreUrl url, std::chrono::milliseconds timeout)
       : Store(url.name, url.prefix), url_(std::move(url)), timeout_(timeout) {}
-
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
-  }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     const auto items = fetch(keys);

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/worker/base/error.hpp"
-#include "tools/stores/store_abilities.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {

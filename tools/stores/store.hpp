@@ -12,12 +12,43 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/builder/base/log_positions.hpp"
-#include "tools/stores/store_abilities.hpp"
 
 namespace keysieve {
+
+// What a store can do, apart from reading records, and what a command needs of it. One table in store.cpp
+// says it of every scheme, and commands consult it before they read anything.
+struct StoreAbilities {
+  bool write = false;
+  bool compare_and_set = false;
+  bool list = false;     // keys_with_prefix()
+  bool log = false;      // append() and what belongs to it: adds
+  bool watch = false;    // watch() is not nullptr
+  bool durable = false;  // what was written stays, unless the whole store is lost
+
+  friend bool operator==(const StoreAbilities&, const StoreAbilities&) = default;
+};
+
+enum class StoreUse {
+  Read,    // records, and logs if the store has any
+  Write,   // records
+  Append,  // to logs
+  Bypass,  // records of bypasses, which must not be forgotten
+  Keep,    // records that cannot be made again
+  List,    // names of records
+};
+
+// Of a store by its URL, or by its name. Throws Usage for an unknown scheme.
+const StoreAbilities& abilities_of(std::string_view url);
+
+// Throws Usage "<URL without password>: <reason>" if the store cannot do that. Opens nothing.
+void check_store_can(StoreUse use, const std::string& url);
+
+// How often keysieved asks such a store if the configuration does not say.
+std::chrono::milliseconds default_poll_interval(std::string_view url);
 
 struct Record {
   std::string key;
@@ -98,13 +129,15 @@ class StoreWatch {
 // Permission when access is denied, CannotCreate when the store is full, Data when the content is not a
 // store's. Messages name the store and the reason.
 //
-// A store that lacks an ability (store_abilities.hpp) inherits what is here: what would change it throws
+// A store that lacks an ability (StoreAbilities) inherits what is here: what would change it throws
 // Usage, and its logs are empty.
 class Store {
  public:
   virtual ~Store() = default;
 
-  virtual std::optional<std::string> get(const std::string& key) = 0;
+  virtual std::optional<std::string> get(const std::string& key) {
+    return std::move(get_many(std::span(&key, 1)).front());
+  }
   // values[i] belongs to keys[i]. Pipelined where the store can; reads are consistent per key, not across
   // keys.
   virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
@@ -144,7 +177,8 @@ class Store {
   virtual LogFacts facts_of(const std::string& log);
   // Begins the log if there is none, and moves its end to now, where a notice may stand.
   virtual void mark(const std::string& log);
-  // Wakes the watches of the log, if the store does not wake them itself when a record changes.
+  // Wakes the watches of the log, if the store does not wake them itself when a record changes, as changed
+  // files and commits do.
   virtual void notify(const std::string& log);
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
   // look.

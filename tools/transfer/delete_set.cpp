@@ -12,7 +12,6 @@
 #include "core/worker/base/clock.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"

@@ -1,7 +1,5 @@
 #include "tools/transfer/guards.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include "tools/program/units.hpp"

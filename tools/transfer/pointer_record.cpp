@@ -1,14 +1,11 @@
 #include "tools/transfer/pointer_record.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 
 namespace keysieve {

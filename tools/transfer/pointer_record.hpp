@@ -12,9 +12,9 @@
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/snapshot/layout.hpp"
+#include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/transfer/log_witness.hpp"
 
 namespace keysieve {
 

@@ -10,7 +10,6 @@
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"

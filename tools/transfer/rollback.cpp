@@ -9,7 +9,6 @@
 #include "tools/transfer/guards.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "core/worker/base/checksum.hpp"
-#include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
+#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
-
 namespace {
 
 constexpr std::string_view kPointerSuffix = ":current";
@@ -50,6 +50,14 @@ std::optional<std::uint64_t> current_generation_of(Store& store, const std::stri
     return current && current->push_id == push_id ? std::optional(current->generation) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
+  }
+}
+
+void remove_chunks(Store& store, const std::string& set_name, const Garbage& push) {
+  for (std::uint32_t first = 0; first < push.chunk_count;) {
+    const auto keys = chunk_key_batch(store, set_name, push.push_id, push.chunk_count, first);
+    store.remove_many(keys);
+    first += static_cast<std::uint32_t>(keys.size());
   }
 }
 
@@ -119,6 +127,21 @@ PointerRecord move_current(Store& store, const std::string& set_name, const Push
                                             std::to_string(*generation) +
                                             " is current, but not confirmed: " + error.what());
   }
+}
+
+void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer) {
+  if (pointer.garbage.empty()) return;
+  for (const Garbage& push : pointer.garbage) remove_chunks(store, set_name, push);
+  change_pointer(store, set_name, [&pointer](PointerRecord& now) {
+    return std::erase_if(now.garbage,
+                         [&](const Garbage& push) { return is_garbage(pointer, push.push_id); }) != 0;
+  });
+}
+
+void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
+  if (!store.abilities().log) return;
+  // Also if nothing is to be trimmed: it removes what a killed writer has left at the end of a file.
+  store.trim(adds_log(store, set_name), pointer.adds_trimmed_to);
 }
 
 SnapshotRecord describe(const SnapshotView& snapshot) {

@@ -1,4 +1,5 @@
-// Reads and changes the pointer record in a store. Used by push, pull, rollback and delete.
+// Reads and changes the pointer record in a store, and removes what it says that nobody needs any more. Used
+// by push, pull, rollback and delete.
 #pragma once
 
 #include <functional>
@@ -43,6 +44,14 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
 // current generation, if the store does not confirm it (replicas miss it).
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change);
+
+// Removes the chunks that `pointer` lists as garbage, then drops them from the record in the store. May be
+// repeated, and called by several processes at once. Throws as change_pointer() and the store do; the next
+// call then removes the rest.
+void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer);
+
+// Trims the adds log as far as `pointer` says. Throws as the store does.
+void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer);
 
 // Returns a record with the snapshot's own data; generation and push id are still 0.
 SnapshotRecord describe(const SnapshotView& snapshot);

@@ -6,6 +6,7 @@
 #include "core/builder/filters/expectation.hpp"
 #include "core/builder/filters/kind_of.hpp"
 #include "core/worker/filters/bit_kind.hpp"
+#include "core/worker/filters/blocks.hpp"
 
 namespace keysieve {
 
@@ -32,6 +33,18 @@ struct ScatteredBitsBuilder : Bits {
 
   static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
     return params.hash_count;
+  }
+};
+
+// For kinds whose keys set all their bits in one block of the shard.
+template <typename Bits>
+struct BlockBuilder : Bits {
+  static std::byte* block_of(std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+    return shard + Bits::block_offset(64 - std::countr_zero(params.shard_bytes), mixed);
+  }
+
+  static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
+    return 1;
   }
 };
 

@@ -1,6 +1,5 @@
 #include "core/builder/filters/retrieval.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 

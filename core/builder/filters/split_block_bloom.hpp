@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/builder/filters/bit_kind.hpp"
-#include "core/builder/filters/blocks.hpp"
 #include "core/worker/filters/split_block_bloom.hpp"
 
 namespace keysieve {

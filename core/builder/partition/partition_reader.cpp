@@ -1,7 +1,5 @@
 #include "core/builder/partition/partition_reader.hpp"
 
-#include <algorithm>
-
 #include "core/builder/partition/shard_order.hpp"
 
 namespace keysieve {

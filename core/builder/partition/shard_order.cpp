@@ -1,6 +1,5 @@
 #include "core/builder/partition/shard_order.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/partition/partition_reader.hpp"
 #include "core/builder/snapshot/shard_filler.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

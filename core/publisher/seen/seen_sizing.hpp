@@ -1,7 +1,7 @@
 // How large the filter of a seen set must be.
 #pragma once
 
-#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_size.hpp"
 
 namespace keysieve {
 

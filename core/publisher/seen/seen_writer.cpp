@@ -11,9 +11,7 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_segment.hpp"
-#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 

@@ -11,7 +11,7 @@
 #include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_size.hpp"
 #include "core/worker/seen/segment.hpp"
 
 namespace keysieve {

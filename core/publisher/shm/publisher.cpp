@@ -8,7 +8,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/memory_use.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/attachment.hpp"
 

@@ -20,7 +20,7 @@
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/log_position.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_size.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {

@@ -2,7 +2,6 @@
 
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/snapshot/layout.hpp"
 
 namespace keysieve {
 namespace {

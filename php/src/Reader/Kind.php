@@ -4,15 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-use KeySieve\Reader\Kind\BinaryFuse;
-use KeySieve\Reader\Kind\BlockedBloom;
-use KeySieve\Reader\Kind\Bloom;
-use KeySieve\Reader\Kind\Cuckoo;
-use KeySieve\Reader\Kind\PartitionedBloom;
-use KeySieve\Reader\Kind\Ribbon;
-use KeySieve\Reader\Kind\SplitBlockBloom;
-use KeySieve\Reader\Kind\Xor3;
-
 /**
  * How the shards of one filter kind answer. docs/filters.md has the bits of each.
  *
@@ -22,14 +13,14 @@ abstract class Kind
 {
     /** By the numbers in snapshot headers. */
     private const KINDS = [
-        1 => Bloom::class,
-        2 => PartitionedBloom::class,
-        3 => BlockedBloom::class,
-        4 => SplitBlockBloom::class,
-        5 => Cuckoo::class,
-        6 => Xor3::class,
-        7 => BinaryFuse::class,
-        8 => Ribbon::class,
+        1 => Kind\Bloom::class,
+        2 => Kind\PartitionedBloom::class,
+        3 => Kind\BlockedBloom::class,
+        4 => Kind\SplitBlockBloom::class,
+        5 => Kind\Cuckoo::class,
+        6 => Kind\Xor3::class,
+        7 => Kind\BinaryFuse::class,
+        8 => Kind\Ribbon::class,
     ];
 
     /** @var string in messages and in Info */

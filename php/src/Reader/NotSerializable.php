@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** Refuses what the extension's classes refuse by a flag. unserialize() makes an empty object of "C:..." unless a class is Serializable. */
+/** Refuses what the extension's classes refuse by a flag, as clones. unserialize() makes an empty object of "C:..." unless a class is Serializable. */
 trait NotSerializable
 {
     /** @return never */
@@ -30,5 +30,9 @@ trait NotSerializable
     public function unserialize(string $data): never
     {
         $this->__unserialize([]);
+    }
+
+    private function __clone()
+    {
     }
 }

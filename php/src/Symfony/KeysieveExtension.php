@@ -54,16 +54,8 @@ final class KeysieveExtension extends Extension
             $container->register("keysieve.seen.$name", SeenSet::class)->setArguments([(string) $name]);
             self::giveTo((string) $name, SeenKeys::class, "keysieve.seen.$name", $container, $arguments);
         }
-        if ($config['disposable_domains'] !== null) {
-            $set = $this->setOfValidator((string) $config['disposable_domains'], DomainKey::PROFILE);
-            $container->register(DisposableDomains::class)->setArguments([$set]);
-            $this->registerValidator($container, NotDisposableValidator::class, DisposableDomains::class);
-        }
-        if ($config['breached_passwords'] !== null) {
-            $set = $this->setOfValidator((string) $config['breached_passwords'], PasswordKey::PROFILE);
-            $container->register(BreachedPasswords::class)->setArguments([$set]);
-            $this->registerValidator($container, NotBreachedValidator::class, BreachedPasswords::class);
-        }
+        $this->registerList($container, DisposableDomains::class, NotDisposableValidator::class, $config['disposable_domains'], DomainKey::PROFILE);
+        $this->registerList($container, BreachedPasswords::class, NotBreachedValidator::class, $config['breached_passwords'], PasswordKey::PROFILE);
         if (isset($config['adds'])) {
             $this->registerAdds($container, $config['adds']);
         }
@@ -99,14 +91,12 @@ final class KeysieveExtension extends Extension
         $container->setAlias(Adds::class, $config['queue'] ? QueuedAdds::class : RedisAdds::class);
     }
 
-    /** One of its own, whatever key profile the application asks the set with. */
-    private function setOfValidator(string $name, string $keyProfile): Definition
+    /** With a set of its own, whatever key profile the application asks the set with. */
+    private function registerList(ContainerBuilder $container, string $list, string $validator, int|string|null $set, string $keyProfile): void
     {
-        return new Definition(Set::class, [$name, $keyProfile, false]);
-    }
-
-    private function registerValidator(ContainerBuilder $container, string $validator, string $list): void
-    {
-        $container->register($validator)->setArguments([new Reference($list)])->addTag('validator.constraint_validator');
+        if ($set !== null) {
+            $container->register($list)->setArguments([new Definition(Set::class, [(string) $set, $keyProfile, false])]);
+            $container->register($validator)->setArguments([new Reference($list)])->addTag('validator.constraint_validator');
+        }
     }
 }

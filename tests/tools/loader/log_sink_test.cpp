@@ -1,4 +1,4 @@
-#include "tools/loader/log_sink.hpp"
+#include "tools/loader/logging.hpp"
 
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>

@@ -10,7 +10,7 @@
 #include "core/worker/base/mapped_region.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/signing_keys.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {

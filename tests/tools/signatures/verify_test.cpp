@@ -1,4 +1,4 @@
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/stores/log_file.hpp"
-#include "tools/transfer/log_witness.hpp"
+#include "tools/transfer/checked_log.hpp"
 
 namespace keysieve {
 

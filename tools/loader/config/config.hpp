@@ -14,7 +14,8 @@
 
 #include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/config/seen_config.hpp"
-#include "tools/loader/config/set_config.hpp"
+#include "tools/signatures/public_keys.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 
@@ -26,6 +27,15 @@ struct StoreConfig {
   std::string url;    // may hold a password: never printed
   std::string shown;  // the URL without password and query
   std::chrono::milliseconds poll_interval{5000};
+};
+
+// [[set]] in the configuration.
+struct SetConfig {
+  std::string name;
+  std::string store;            // name of one of LoaderConfig::stores
+  std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
+  PublicKeys public_keys;
+  Guards guards;
 };
 
 // Where HTTP is answered.
@@ -56,6 +66,15 @@ struct LoaderConfig {
 
 // Throws Config "<file>:<line>: <key>: <reason>".
 LoaderConfig load_config(const std::string& path);
+
+// What --check-config prints: the configuration as it was understood, defaults filled in, no passwords.
+std::string summary_text(const LoaderConfig& config);
+std::string summary_json(const LoaderConfig& config);
+
+// Root may write anywhere, but not as a loader beside the one of the service: that user could not go on with
+// what root has made. Throws Permission that names the user if this is root, and the directory, the cache or
+// the folder of a configured set belongs to another user.
+void check_loader_user(const LoaderConfig& config);
 
 // Returns the name; throws Usage unless it is debug, info, warning or error.
 std::string checked_log_level(const std::string& name);

@@ -1,4 +1,4 @@
-#include "tools/loader/config/config_summary.hpp"
+#include "tools/loader/config/config.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <vector>
 
 namespace keysieve {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/loader/config/loader_user.hpp"
+#include "tools/loader/config/config.hpp"
 
 #include <fmt/core.h>
 #include <sys/stat.h>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/worker/seen/seen_page.hpp"
-#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_size.hpp"
 #include "tools/loader/config/config_table.hpp"
 
 namespace keysieve {

@@ -6,9 +6,8 @@
 #include <chrono>
 
 #include "tools/loader/http/health.hpp"
-#include "tools/loader/http/metrics_text.hpp"
+#include "tools/loader/http/loader_view.hpp"
 #include "tools/loader/http/page/page_files.hpp"
-#include "tools/loader/http/view_json.hpp"
 
 namespace keysieve {
 namespace {

@@ -61,4 +61,11 @@ class LoaderViewer {
   std::map<std::string, KnownDistribution> distributions_;
 };
 
+// /metrics, for Prometheus. docs/metrics.md says what each of them means.
+std::string metrics_text(const LoaderView& view);
+// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
+std::string status_json_text(const LoaderView& view);
+// /page.json: the same, plus what only the status page shows. May change with the page.
+std::string page_json_text(const LoaderView& view);
+
 }  // namespace keysieve

@@ -49,10 +49,6 @@ void MetricWriter::family(Type type, std::string_view name, std::string_view hel
   head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, to_string(type));
 }
 
-void MetricWriter::sample(const Labels& labels, double value) {
-  write("", labels, value);
-}
-
 void MetricWriter::histogram(const Labels& labels, const Durations& durations) {
   for (std::size_t i = 0; i < Durations::kBounds.size(); ++i) {
     const std::string bound = fmt::format("{}", Durations::kBounds[i]);

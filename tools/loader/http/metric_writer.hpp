@@ -19,7 +19,7 @@ class MetricWriter {
   // The samples written next belong to it. A family without a sample is left out.
   void family(Type type, std::string_view name, std::string_view help);
 
-  void sample(const Labels& labels, double value);
+  void sample(const Labels& labels, double value) { write("", labels, value); }
   void histogram(const Labels& labels, const Durations& durations);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

@@ -1,4 +1,4 @@
-#include "tools/loader/http/metrics_text.hpp"
+#include "tools/loader/http/loader_view.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tools/loader/http/view_json.hpp"
+#include "tools/loader/http/loader_view.hpp"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {

@@ -8,7 +8,7 @@
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/memory_left.hpp"
-#include "tools/signatures/verify.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 

@@ -6,7 +6,6 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/shm/attachment.hpp"
 
 namespace keysieve {
 namespace {

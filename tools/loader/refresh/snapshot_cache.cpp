@@ -10,11 +10,9 @@
 #include <charconv>
 #include <exception>
 #include <span>
-#include <vector>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/folder_names.hpp"
-#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/set_name.hpp"

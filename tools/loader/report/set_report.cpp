@@ -1,7 +1,6 @@
 #include "tools/loader/report/set_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace keysieve {

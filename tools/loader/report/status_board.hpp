@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/report/seen_report.hpp"
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {

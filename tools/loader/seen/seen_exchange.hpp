@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/loader/config/seen_config.hpp"
-#include "tools/loader/seen/moving_moment.hpp"
 #include "tools/loader/seen/seen_log.hpp"
 
 namespace keysieve {
@@ -17,6 +17,22 @@ namespace keysieve {
 // How far the clocks of hosts may be apart, and a clock may be set, without a word. A window of another host
 // begins here by so much earlier.
 inline constexpr UnixSeconds kSeenClockTolerance = 60;
+
+// The moment of a look, which moves on while the look waits for the store: keys that come meanwhile, from
+// workers or other hosts, are kept from then on. In whole seconds, none of which has only begun.
+class MovingMoment {
+ public:
+  explicit MovingMoment(const Moment& begun) noexcept : begun_(begun) {}
+
+  [[nodiscard]] Moment now() const noexcept {
+    const BootSeconds passed = (boot_now_ms() - boot_ms_) / 1'000;
+    return {begun_.unix + passed, begun_.boot + passed};
+  }
+
+ private:
+  Moment begun_;
+  std::int64_t boot_ms_ = boot_now_ms();
+};
 
 // What must outlive the loader is in the set's page. Functions throw as the store does; what was done by then
 // need not be done again.

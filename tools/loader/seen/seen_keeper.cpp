@@ -9,7 +9,6 @@
 
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
-#include "core/worker/base/error.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/program/program.hpp"

@@ -12,7 +12,7 @@
 #include "core/worker/base/error.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
-#include "tools/loader/report/seen_report.hpp"
+#include "tools/loader/report/set_report.hpp"
 #include "tools/loader/seen/seen_exchange.hpp"
 
 namespace keysieve {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_size.hpp"
 #include "tools/loader/config/seen_config.hpp"
 #include "tools/transfer/stored_sets.hpp"
 

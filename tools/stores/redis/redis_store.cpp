@@ -1,7 +1,6 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <numeric>
 #include <set>
 
@@ -122,10 +121,6 @@ class RedisStore final : public Store {
   RedisStore(RedisSettings settings, const StoreUrl& url)
       : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(settings_.make(settings_)) {
     servers_->connect();
-  }
-
-  std::optional<std::string> get(const std::string& key) override {
-    return std::move(get_many(std::span(&key, 1)).front());
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {

@@ -8,10 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/text.php';
 require __DIR__ . '/pages.php';
 require __DIR__ . '/command_line.php';
-require __DIR__ . '/ini.php';
-require __DIR__ . '/loader.php';
-require __DIR__ . '/metrics.php';
-require __DIR__ . '/json.php';
+require __DIR__ . '/references.php';
 require __DIR__ . '/php_interface.php';
 
 const METRICS = 'tests/tools/loader/http/golden/metrics.txt';

@@ -11,7 +11,6 @@
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/tools/loader/site.hpp"
-#include "tools/loader/config/config_summary.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/loader/http/metrics_text.hpp"
+#include "tools/loader/http/loader_view.hpp"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,6 @@
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
 #include "tools/loader/http/metric_writer.hpp"
-#include "tools/loader/http/view_json.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve::test {

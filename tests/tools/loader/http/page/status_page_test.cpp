@@ -12,8 +12,8 @@
 #include "tests/tools/loader/http/full_view.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 #include "tools/loader/http/http_server.hpp"
+#include "tools/loader/http/loader_view.hpp"
 #include "tools/loader/http/page/page_files.hpp"
-#include "tools/loader/http/view_json.hpp"
 
 namespace keysieve::test {
 namespace {
