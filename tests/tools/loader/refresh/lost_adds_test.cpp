@@ -76,15 +76,6 @@ TEST_F(LostAdds, AreNoticedWhenTheLogIsGone) {
   expect_loss();
 }
 
-TEST_F(LostAdds, AreNoticedWhenAnotherLogIsInItsPlace) {
-  begin();
-  command("DEL keysieve:tags:adds");
-  add(kAddedLater);
-  expect_loss();
-  become_new_host();
-  expect_loss();
-}
-
 TEST_F(LostAdds, AreNoticedInAStoreThatWasEmptiedAndGotNewAdds) {
   begin();
   command("FLUSHALL");
@@ -121,16 +112,6 @@ TEST_F(LostAdds, AreNoticedByANewHostIfAPushHadCountedThem) {
   command("COPY older keysieve:tags:adds REPLACE");
   expect_loss();
   add(kAddedLater);
-  expect_loss();
-}
-
-TEST_F(LostAdds, AreNoticedAfterTheServerHasEvictedThem) {
-  begin();
-  command("CONFIG SET maxmemory-policy allkeys-lru");
-  command("CONFIG SET maxmemory 1");
-  command("CONFIG SET maxmemory 0");
-  command("CONFIG SET maxmemory-policy noeviction");
-  push(kMoreKeys);
   expect_loss();
 }
 
@@ -233,16 +214,6 @@ TEST_F(LostAdds, AreNoneIfTheHostHasNeverReadAny) {
   push(kMoreKeys);
   EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-}
-
-TEST_F(LostAdds, AreNoneIfOnlyANoticeIsLost) {
-  begin();
-  command("COPY keysieve:tags:adds older");
-  open_store(url_)->notify(kLog);
-  ASSERT_EQ(refresh_all().trouble, Trouble::None);
-  command("COPY older keysieve:tags:adds REPLACE");
-  EXPECT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
-  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(LostAdds, AreNoneInASetThatWasDeletedAndPushedAgain) {
