@@ -28,16 +28,13 @@ bool is_path(const std::string& address) {
   return address.starts_with('/');
 }
 
-void turn_on(const FileDescriptor& socket, int level, int option) {
-  const int on = 1;
-  ::setsockopt(socket.get(), level, option, &on, sizeof on);
-}
-
 template <typename Address, typename Use>
 FileDescriptor socket_at(int family, const Address& address, Use use) {
   FileDescriptor opened(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  turn_on(opened, SOL_SOCKET, SO_REUSEADDR);  // start() after hang_up()
-  turn_on(opened, IPPROTO_TCP, TCP_NODELAY);  // passes on what comes, at once; accepted sockets inherit it
+  const int on = 1;
+  ::setsockopt(opened.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // at the port of a relay before
+  // Passes on what comes, at once; accepted sockets inherit it.
+  ::setsockopt(opened.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (use(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) opened.close();
   return opened;
 }
@@ -143,27 +140,21 @@ class Passage {
 
 }  // namespace
 
-Relay::Relay(std::string address, std::string target, std::optional<RelayCut> cut, RelayEdit edit)
-    : address_(std::move(address)), target_(std::move(target)), cut_(cut), edit_(edit) {
-  start();
-}
-
-void Relay::start() {
+Relay::Relay(std::string address, const std::string& target, std::optional<RelayCut> cut, RelayEdit edit)
+    : address_(std::move(address)) {
   if (is_path(address_)) ::unlink(address_.c_str());
   const FileDescriptor listening = socket_at(address_, ::bind);
   if (!listening.is_open() || ::listen(listening.get(), SOMAXCONN) != 0) {
     throw std::runtime_error("cannot listen at " + address_);
   }
   pid_ = start_process(
-      [&]() -> int { pass_everything_on(listening, target_, Passage(cut_, edit_, shared_->was_cut)); });
+      [&]() -> int { pass_everything_on(listening, target, Passage(cut, edit, shared_->was_cut)); });
 }
 
-void Relay::hang_up() {
-  if (pid_ < 0) return;
+Relay::~Relay() {
   ::kill(pid_, SIGKILL);
   wait_for(pid_);
   if (is_path(address_)) ::unlink(address_.c_str());
-  pid_ = -1;
 }
 
 }  // namespace keysieve::test

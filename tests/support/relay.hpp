@@ -2,7 +2,6 @@
 // own, gone when the object is. An address is the path of a unix socket, or a port of 127.0.0.1.
 #pragma once
 
-#include <signal.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -28,17 +27,12 @@ using RelayEdit = void (*)(std::string& bytes);
 class Relay {
  public:
   // Listens at `address`; every connection is passed on to the server at `target`.
-  Relay(std::string address, std::string target, std::optional<RelayCut> cut = {}, RelayEdit edit = nullptr);
+  Relay(std::string address, const std::string& target, std::optional<RelayCut> cut = {},
+        RelayEdit edit = nullptr);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
-  ~Relay() { hang_up(); }
+  ~Relay();
 
-  // Passes nothing on, without an error at either end, until resume().
-  void stall() const { ::kill(pid_, SIGSTOP); }
-  void resume() const { ::kill(pid_, SIGCONT); }
-  // Ends all connections and takes no new ones until start().
-  void hang_up();
-  void start();
   // Whether the RelayCut has happened.
   [[nodiscard]] bool was_cut() const { return shared_->was_cut; }
 
@@ -48,9 +42,6 @@ class Relay {
   };
 
   std::string address_;
-  std::string target_;
-  std::optional<RelayCut> cut_;
-  RelayEdit edit_;
   SharedPage<Shared> shared_;
   pid_t pid_ = -1;
 };

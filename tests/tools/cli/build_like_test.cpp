@@ -1,7 +1,6 @@
 // keysieve build --like: what a build takes over from a snapshot or a store, and what it notes of the adds
 // log.
 #include "core/builder/base/log_positions.hpp"
-#include "core/worker/base/clock.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/cli/build_program.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -17,18 +16,6 @@ class BuildLike : public Build {
     return {"build", "--set", "tags", "--like", source, keys_, "-o", path("tags.ks")};
   }
 };
-
-TEST_F(BuildLike, AndPushWorkForTheFirstTimeAsForEveryOther) {
-  for (const std::string& url : {"lmdb:" + path("lmdb"), "dir:" + path("files")}) {
-    for (const char* round : {"first", "second"}) {
-      push(build(round, numbered_lines(1000), {"--like", url}), url);
-      EXPECT_EQ(json({"seed", url}).at("seed"), inspect(path(round + ".ks"s)).at("seed")) << url;
-    }
-    EXPECT_EQ(inspect(path("first.ks")).at("seed"), inspect(path("second.ks")).at("seed")) << url;
-    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url + "/mistyped/deeper", keys_}),
-                HasSubstr("No such file or directory"));
-  }
-}
 
 TEST_F(BuildLike, SaysWhatItIsLikeAndWarnsOfAStoreThatMayBeTheWrongOne) {
   const std::string beginning = store() + " has no set tags yet";
@@ -111,21 +98,14 @@ TEST_F(BuildAddsFrom, IsTheWholeLogWithoutAStore) {
   for (const Words& options : {Words{}, Words{"--like", base}}) EXPECT_EQ(built(options), LogPosition{});
 }
 
-TEST_F(BuildAddsFrom, IsAsLongBeforeTheBuildAsATransactionTakes) {
-  const std::vector<std::pair<Words, std::int64_t>> overlaps{
-      {{}, 600'000}, {{"--adds-overlap", "0s"}, 0}, {{"--adds-overlap", "1h"}, 3'600'000}};
-  for (const auto& [options, overlap_ms] : overlaps) {
-    const std::int64_t before = unix_now() * 1000;
-    const LogPosition position = built(Words{"--like", store()} + options);
-    EXPECT_GE(milliseconds_of(position), static_cast<std::uint64_t>(before - overlap_ms));
-    EXPECT_LE(milliseconds_of(position), static_cast<std::uint64_t>(unix_now_ms() - overlap_ms));
-    EXPECT_LE(position, add()) << "or an add during the build would be lost";
-  }
-}
-
-TEST_F(BuildAddsFrom, IsTheMomentOfTheListOrAsTold) {
-  add();
+TEST_F(BuildAddsFrom, IsAsLongBeforeTheMomentOfTheListAsATransactionTakesOrAsTold) {
+  const LogPosition last = add();
+  const LogPosition now = built({"--like", store(), "--adds-overlap", "0s"});
+  EXPECT_GE(milliseconds_of(now), milliseconds_of(last));
+  EXPECT_LE(now, add()) << "or an add during the build would be lost";
   EXPECT_EQ(built({"--like", store(), "--as-of", "@1700000000"}), log_position(1'699'999'400'000, 0));
+  EXPECT_EQ(built({"--like", store(), "--as-of", "@1700000000", "--adds-overlap", "1h"}),
+            log_position(1'699'996'400'000, 0));
   EXPECT_EQ(built({"--like", store(), "--adds-from", "5-6"}), log_position(5, 6));
 }
 

@@ -70,14 +70,6 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
   EXPECT_FALSE(std::filesystem::exists(path("new.ks")));
 }
 
-TEST_F(Build, AcceptsTheEndsOfEachRange) {
-  build("tags", "a\n", {"--fpr", "0.000001", "--growth", "100"});
-  build("tags", "a\n", {"--kind", "bloom", "--fpr", "1e-9", "--growth", "100"});
-  build("tags", "a\n", {"--kind", "ribbon", "--fpr", "0.0000001%"});
-  build("tags", "a\n",
-        {"--fpr", "50%", "--growth", "1", "--as-of", "@0", "--key-profile", std::string(64, 'p')});
-}
-
 TEST_F(Build, RoundsASplitSecondOfValidityUp) {
   EXPECT_EQ(inspect(build("tags", "a\n", {"--valid-for", "500ms"})).at("valid_for_seconds"), 1);
   EXPECT_EQ(inspect(build("tags", "a\n", {"--valid-for", "36h"})).at("valid_for_seconds"), 129'600);
@@ -143,12 +135,6 @@ TEST_F(Build, MustBeAllowedToReadTheList) {
   EXPECT_EQ(result.errors, "keysieve: " + keys_ + ": Permission denied\n");
 }
 
-TEST_F(Build, KeepsTheOldFileWhenItFails) {
-  const std::string before = read(build("tags", "a\nb\n"));
-  EXPECT_NE(refusal(65, {"build", "--set", "tags", write("empty.txt", ""), "-o", path("tags.ks")}), "");
-  EXPECT_EQ(read(path("tags.ks")), before);
-}
-
 TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
   const std::string own = write("own.txt", "w7\nw8\n");
   const std::string others = write("others.txt", "w7\n猫\nw8\n");
@@ -198,13 +184,6 @@ TEST_F(BuildWithKnownAbsentKeys, CountsAKeyInBothListsAsAKeyAndSaysHowManyThereW
   run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", list});
   write("list.txt", "w3\n");
   EXPECT_THAT(said(arguments), ContainsRegex("\nknown absent read +1, of which 1 key is in both lists\n"));
-}
-
-TEST_F(BuildWithKnownAbsentKeys, TakesAnEmptyListOfThem) {
-  const Words arguments{"build", "--set",        "tags", keys_, "--known-absent", write("empty.txt", "\n"),
-                        "-o",    path("tags.ks")};
-  EXPECT_THAT(json(arguments), has({{"known_absent_count", 0}, {"known_absent_read", 0}}));
-  run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", path("empty.txt")});
 }
 
 TEST_F(BuildWithKnownAbsentKeys, ReadsOneOfTheTwoListsFromStandardInput) {

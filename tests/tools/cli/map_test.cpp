@@ -73,14 +73,6 @@ TEST_F(Map, IsNotWhatAnotherListSays) {
   EXPECT_THAT(refusal(65, {"verify", set, "--values", other}), HasSubstr("is no map"));
 }
 
-TEST_F(Map, GivesNoKnownAbsentKeyAValue) {
-  const std::string absent = write("absent.txt", numbered_lines(20'000, "other"));
-  const std::string list = values(numbered_values(500));
-  const std::string map = built({"--values", list, "--fpr", "0.1", "--known-absent", absent});
-  EXPECT_THAT(said({"verify", map, "--values", list, "--known-absent", absent}),
-              HasSubstr("all 20,000 keys absent"));
-}
-
 TEST_F(Map, RefusesWrongLinesAndShowsThem) {
   for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
            {"a\t1\nb\n", "\"b\" has no column 2"},
@@ -113,12 +105,6 @@ TEST_F(Map, RefusesWhatCannotBe) {
   expect_refused(64, {"--values", "-", "--known-absent", "-"}, "standard input can be one of the lists");
   EXPECT_THAT(refusal(64, {"verify", list, "--values", "-", "--absent", "-"}),
               HasSubstr("standard input can be one of the lists"));
-}
-
-TEST_F(Map, MayBeEmpty) {
-  const std::string map = built({"--values", values(""), "--min-keys", "0"});
-  EXPECT_EQ(value(map, "a"), "absent");
-  EXPECT_EQ(inspect(map).at("key_count"), 0);
 }
 
 // Values of 32 bits fill the shards, which leaves their FPR far below the target.

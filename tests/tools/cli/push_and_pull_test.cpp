@@ -29,28 +29,6 @@ TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
   EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
 }
 
-TEST_F(Push, ChecksEachGuardUnlessItIsLifted) {
-  push(build("before", numbered_lines(10'000)));
-  const std::string others = write("others.txt", "猫\n犬\n鳥\n魚\n虫\n");
-  const std::string own = write("own.txt", "w1\nw4999\n");
-  const std::string seed = path("before.ks");
-  const std::string to_store =
-      build("tags", numbered_lines(5000), {"--like", seed, "--allow-shrink"}) + " " + store();
-  const std::string lifted = "push --allow-shrink ";
-  expect_refusals(
-      65, {{"push " + to_store, "from 10,000 to 5,000 keys"},
-           {lifted + "--min-keys 5001 " + to_store, "fewer than 5,001"},
-           {lifted + "--max-fpr 0.0001% " + to_store, "above 0.000100 %"},
-           {lifted + "--required-keys " + others + " " + to_store, "required key \""},
-           {"push --dry-run " + to_store, "from 10,000 to 5,000 keys"},
-           {"push --dry-run --min-keys 5001 --allow-shrink " + to_store, "fewer than 5,001"},
-           {"push --dry-run --allow-shrink --required-keys " + others + " " + to_store, "required key \""}});
-  EXPECT_THAT(pull(), has({{"generation", 1}}));
-  EXPECT_EQ(read(path("pulled.ks")), read(seed));
-  run(words_of(lifted + "--min-keys 5000 --max-fpr 2% --required-keys " + own + " " + to_store));
-  EXPECT_THAT(pull(), has({{"generation", 2}}));
-}
-
 class DryPush : public KeysieveProgram {
  protected:
   // What the store holds, and the end of its adds log.

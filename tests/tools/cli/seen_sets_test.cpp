@@ -116,16 +116,6 @@ TEST_F(BypassOfSeenSets, SwitchesBothSetsOfAName) {
   run({"bypass", "clicks", "--off"});
 }
 
-TEST_F(BypassOfSeenSets, NeedsTheOwnerOfTheSet) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  LoaderOfClicks loader(shared_memory());
-  permit(folder(), 0755);
-  const ProgramResult result = keysieve_as_nobody({"bypass", "clicks"});
-  EXPECT_EQ(result.exit_status, 77);
-  EXPECT_THAT(result.errors, HasSubstr("seen.d/clicks/page: Permission denied"));
-  EXPECT_FALSE(loader->state().is_bypassed);
-}
-
 TEST_F(BypassOfSeenSets, RefusesASetThatWasNeverBegunAndAStore) {
   std::filesystem::create_directories(folder());
   EXPECT_THAT(refusal(66, {"bypass", "clicks"}), HasSubstr("seen.d/clicks/page: No such file or directory"));

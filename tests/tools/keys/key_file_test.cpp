@@ -48,27 +48,29 @@ class KeyFile : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(KeyFile, HoldsOneKeyPerLine) {
-  EXPECT_THAT(keys_in("a\nb c\n 猫 \n"), ElementsAre("a", "b c", " 猫 "));
-}
-
-TEST_F(KeyFile, MayEndWithoutALineEnd) {
-  EXPECT_THAT(keys_in("a\nb"), ElementsAre("a", "b"));
-  EXPECT_THAT(keys_in("a"), ElementsAre("a"));
-}
-
-TEST_F(KeyFile, SkipsEmptyLines) {
-  EXPECT_THAT(keys_in("\n\na\n\n\nb\n\n"), ElementsAre("a", "b"));
-}
-
-TEST_F(KeyFile, MayBeEmpty) {
-  EXPECT_THAT(keys_in(""), IsEmpty());
-  EXPECT_THAT(keys_in("\n\n"), IsEmpty());
-  EXPECT_THAT(keys_in("", kNulSeparated), IsEmpty());
-}
-
-TEST_F(KeyFile, KeepsDuplicatesAndTheirOrder) {
-  EXPECT_THAT(keys_in("b\na\nb\n"), ElementsAre("b", "a", "b"));
+TEST_F(KeyFile, HoldsAKeyPerLineOrUpToEachNul) {
+  struct Row {
+    std::string text;
+    Keys keys;
+    KeyFileFormat format{};
+  };
+  for (const auto& [text, keys, format] :
+       std::vector<Row>{{"a\nb c\n 猫 \n", {"a", "b c", " 猫 "}},
+                        {"a\nb", {"a", "b"}},
+                        {"a", {"a"}},
+                        {"\n\na\n\n\nb\n\n", {"a", "b"}},
+                        {"", {}},
+                        {"\n\n", {}},
+                        {"b\na\nb\n", {"b", "a", "b"}},
+                        {"a\rb\n\rc\n", {"a\rb", "\rc"}},
+                        {"a\r\nb\n\r\nc\r\r\nd\r", {"a", "b", "c\r", "d"}, kAllowCr},
+                        {"", {}, kNulSeparated},
+                        {"a\0b\nc\0d\r\0"s, {"a", "b\nc", "d\r"}, kNulSeparated},
+                        {"a\0b"s, {"a", "b"}, kNulSeparated},
+                        {"\0a\0\0"s, {"", "a", ""}, kNulSeparated},
+                        {"\0"s, {""}, kNulSeparated}}) {
+    EXPECT_EQ(keys_in(text, format), keys) << text;
+  }
 }
 
 TEST_F(KeyFile, MayHoldAnyByteButNulAndTheLineEnd) {
@@ -129,29 +131,11 @@ TEST_F(KeyFile, RefusesUtf16) {
   EXPECT_THAT(keys_in("\xFF\xFE\xFF\xFE\0"s, kNulSeparated), ElementsAre("\xFF\xFE\xFF\xFE"));
 }
 
-TEST_F(KeyFile, MayHoldACrInTheMiddleOfALine) {
-  EXPECT_THAT(keys_in("a\rb\n\rc\n"), ElementsAre("a\rb", "\rc"));
-}
-
 TEST_F(KeyFile, RefusesACrAtTheEndOfALineAndNamesTheLine) {
   EXPECT_THAT(refusal_of("a\n\nb\r\nc\r\n"),
               AllOf(HasSubstr(directory_ / "keys.txt: line 3 ends in a CR"), HasSubstr("--allow-cr")));
   EXPECT_THAT(refusal_of("a\n\r\n"), HasSubstr("line 2 ends in a CR"));
   EXPECT_THAT(refusal_of("a\nlast\r"), HasSubstr("line 2 ends in a CR"));
-}
-
-TEST_F(KeyFile, StripsOneCrWhenAllowed) {
-  EXPECT_THAT(keys_in("a\r\nb\n\r\nc\r\r\nd\r", kAllowCr), ElementsAre("a", "b", "c\r", "d"));
-}
-
-TEST_F(KeyFile, CanBeSeparatedByNul) {
-  EXPECT_THAT(keys_in("a\0b\nc\0d\r\0"s, kNulSeparated), ElementsAre("a", "b\nc", "d\r"));
-  EXPECT_THAT(keys_in("a\0b"s, kNulSeparated), ElementsAre("a", "b"));
-}
-
-TEST_F(KeyFile, CountsEmptyKeysWhenSeparatedByNul) {
-  EXPECT_THAT(keys_in("\0a\0\0"s, kNulSeparated), ElementsAre("", "a", ""));
-  EXPECT_THAT(keys_in("\0"s, kNulSeparated), ElementsAre(""));
 }
 
 // One read takes 256 KiB.
@@ -221,24 +205,6 @@ TEST_F(KeyFile, CanBeStandardInput) {
   ::lseek(STDIN_FILENO, 0, SEEK_SET);
   EXPECT_THAT(read("-", kAllowCr), ElementsAre("a", "b"));
   ::dup2(before.get(), STDIN_FILENO);
-}
-
-TEST_F(KeyFile, IsNamedWhenItIsMissing) {
-  EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { read(directory_ / "none.txt"); }),
-            directory_ / "none.txt" + ": No such file or directory");
-}
-
-TEST_F(KeyFile, CannotBeAFolder) {
-  EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { read(directory_.path()); }),
-            directory_.path() + ": Is a directory");
-}
-
-TEST_F(KeyFile, PassesOnExceptionsOfItsReceiver) {
-  EXPECT_EQ(failure_of([&] {
-              read_keys(file_with("a\nb\n"), {},
-                        [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
-            }),
-            ErrorKind::Data);
 }
 
 TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {

@@ -49,40 +49,6 @@ TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   EXPECT_TRUE(says("keysieve:tags:adds holds an entry with the field \"colour\"")) << log();
 }
 
-TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {
-  begin();
-  for (int i = 0; i < 3; ++i) {
-    add_by_redis_client(key_number(5000 + i));
-    keysieved_->send(SIGKILL);
-    EXPECT_EQ(keysieved_->exit_status(), -SIGKILL);
-    add_by_redis_client(key_number(6000 + i));
-    start();
-    EXPECT_TRUE(learns({5000, 1 + i})) << log();
-    EXPECT_TRUE(learns({6000, 1 + i})) << log();
-  }
-  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-}
-
-TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
-  begin();
-  redis_.kill();
-  ASSERT_TRUE(says("tags: the store is unreachable")) << log();
-  redis_.start();
-  site_.add("tags", kAdded, url_);
-  EXPECT_TRUE(learns(kAdded)) << log();
-  site_.add("tags", kAddedLater, url_);
-  EXPECT_TRUE(learns(kAddedLater)) << log();
-}
-
-TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
-  constexpr KeyRange kMany{100'000, 100'000};
-  begin();
-  site_.add("tags", kMany, url_);
-  EXPECT_TRUE(learns(kMany)) << log();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_LE(keysieved_->lines_with("enlarged"), 4) << log();
-}
-
 TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
   constexpr KeyRange kMany{100'000, 40'000};
   begin();

@@ -16,16 +16,6 @@
 namespace keysieve::test {
 namespace {
 
-TEST_F(Keysieved, FollowsWhatIsPushed) {
-  follow_tags();
-  site_.push("tags", kMoreKeys);
-  ASSERT_TRUE(follows("tags", 2)) << log();
-  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-  EXPECT_TRUE(says("tags: generation 2 published as publication 2 (1,100 keys, ")) << log();
-  EXPECT_EQ(keysieved_->stop(), 0);
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
 TEST_F(Keysieved, FollowsRedisThroughItsRestartAndSaysThatItIsBack) {
   RedisServer redis;
   site_.push("tags", kKeys, redis.unix_url());

@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/forked.hpp"
+#include "tests/support/run_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -27,24 +26,17 @@ class KeysievedProcess {
   // runs in; empty: that of the test. `own_errors`: a descriptor in place of what standard_error() reads.
   explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
                             const std::string& cgroup = "", std::optional<int> own_errors = std::nullopt) {
-    const std::string output = outputs_ / "out";
-    const std::string errors = outputs_ / "err";
-    std::vector<char*> pointers{const_cast<char*>(KEYSIEVED_PROGRAM)};
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    const pid_t parent = ::getpid();
-    pid_ = ::fork();
-    if (pid_ < 0) throw std::runtime_error("cannot fork for keysieved");
-    if (pid_ > 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
-    send_to_file(STDOUT_FILENO, output);
-    send_to_file(STDERR_FILENO, errors);
-    if (own_errors) ::dup2(*own_errors, STDERR_FILENO);
-    for (std::string& variable : environment) ::putenv(variable.data());
-    if (!cgroup.empty()) std::ofstream(cgroup + "/cgroup.procs") << 0;
-    ::execv(pointers[0], pointers.data());
-    ::_exit(127);
+    ProgramCall call{.program = KEYSIEVED_PROGRAM,
+                     .arguments = std::move(arguments),
+                     .environment = std::move(environment)};
+    if (!cgroup.empty()) {
+      const std::string enter = "echo 0 > \"$0/cgroup.procs\" && exec \"$@\"";
+      call.arguments.insert(call.arguments.begin(), {"-c", enter, cgroup, call.program});
+      call.program = "/bin/sh";
+    }
+    const FileDescriptor output = new_file(outputs_ / "out");
+    const FileDescriptor errors = new_file(outputs_ / "err");
+    pid_ = start_program(call, {STDIN_FILENO, output.get(), own_errors.value_or(errors.get())});
   }
   KeysievedProcess(const KeysievedProcess&) = delete;
   KeysievedProcess& operator=(const KeysievedProcess&) = delete;
@@ -102,10 +94,8 @@ class KeysievedProcess {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  static void send_to_file(int descriptor, const std::string& path) {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ::dup2(file, descriptor);
-    ::close(file);
+  static FileDescriptor new_file(const std::string& path) {
+    return FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   }
 
   TemporaryDirectory outputs_;

@@ -55,16 +55,6 @@ class KeysievedNotify : public Keysieved {
   std::string told_;
 };
 
-TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 set current\n")) << told_;
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_EQ(keysieved_->stop(), 0);
-  EXPECT_TRUE(is_told("STOPPING=1")) << told_;
-}
-
 TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);
@@ -189,7 +179,7 @@ TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
   EXPECT_GE(signs, kStores - 1) << told_;
 }
 
-TEST_F(KeysievedNotify, TellsOfAReload) {
+TEST_F(KeysievedNotify, TellsOfAReloadAndOfItsEnd) {
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(is_told("READY=1")) << told_;
@@ -197,6 +187,8 @@ TEST_F(KeysievedNotify, TellsOfAReload) {
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(is_told("RELOADING=1\nMONOTONIC_USEC=")) << told_;
   EXPECT_TRUE(is_told("READY=1")) << told_;
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_TRUE(is_told("STOPPING=1")) << told_;
 }
 
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {

@@ -8,7 +8,7 @@
 
 #include "core/worker/base/version.hpp"
 #include "core/worker/shm/control_file.hpp"
-#include "tests/support/store_kinds.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 
@@ -51,20 +51,6 @@ TEST_F(KeysievedOnce, RefusesToRunAsRootForADirectoryOfAnotherUser) {
   EXPECT_EQ(run(), 0) << said_;
 }
 
-class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInterface<StoreKind> {};
-
-TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
-  const std::string url = GetParam().empty_store(site_.root());
-  site_.push("tags", first_keys(80000), url);
-  site_.configure(tags_set, url);
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(said("tags: generation 1 published as publication 1 (80,000 keys, ")) << said_;
-  EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
-  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, ::testing::ValuesIn(stores_to_push_to), store_kind_name);
-
 // More than one look takes; and a process that starts reads the log from the beginning again.
 TEST_F(KeysievedOnce, BringsInAllThatWasAdded) {
   constexpr KeyRange kMany{100'000, 70'000};
@@ -74,23 +60,6 @@ TEST_F(KeysievedOnce, BringsInAllThatWasAdded) {
   site_.add("tags", kMany);
   EXPECT_EQ(run(), 0) << said_;
   EXPECT_TRUE(site_.knows("tags", kMany));
-}
-
-TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
-  const RedisServer redis({"--requirepass", "secret"});
-  const std::string address = "127.0.0.1:" + std::to_string(redis.port());
-  const std::string missing = site_.root() / "no-password";
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"redis://:wrong@" + address, ": the server refuses user or password (WRONGPASS)"},
-      {"redis://" + address + "?password_file=" + missing,
-       ": cannot read the password: " + missing + ": No such file or directory"},
-      {"redis://" + address, "NOAUTH"}};
-  for (const auto& [url, reason] : cases) {
-    site_.configure(tags_set, url);
-    EXPECT_EQ(run(), 77);
-    EXPECT_TRUE(said("tags: cannot log in to redis://" + address)) << said_;
-    EXPECT_TRUE(said(reason)) << said_;
-  }
 }
 
 TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
@@ -175,20 +144,6 @@ TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
   EXPECT_TRUE(said("shop: the store is unreachable")) << said_;
 }
 
-// A host that starts while the store is down.
-TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsAway) {
-  site_.push("tags", kKeys);
-  site_.push("tags", kTwiceAsManyKeys);
-  site_.configure(tags_set);
-  ASSERT_EQ(run(), 0);
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  EXPECT_EQ(run(), 69);
-  EXPECT_TRUE(said("tags: generation 2 from the cache published as publication 1 (2,000 keys, ")) << said_;
-  EXPECT_TRUE(said("generation 2 stays live")) << said_;
-  EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
-}
-
 TEST_F(KeysievedOnce, IgnoresADamagedCache) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);
@@ -242,8 +197,9 @@ TEST(KeysievedCommandLine, RefusesWhatItDoesNotKnow) {
   }
 }
 
-TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
-  const Site site;
+TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSaysAndPublishesNothing) {
+  Site site;
+  site.push("tags", first_keys(100));
   site.configure(tags_set + "max_fpr = \"2%\"\n");
   KeysievedProcess text({"--check-config", "--config", site.config_path()});
   EXPECT_EQ(text.exit_status(), 0);
@@ -252,14 +208,6 @@ TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
   KeysievedProcess json({"--check-config", "--json", "--config", site.config_path()});
   EXPECT_EQ(json.exit_status(), 0);
   EXPECT_NE(json.standard_output().find("\"poll_interval_ms\": 20"), std::string::npos);
-}
-
-TEST(KeysievedCheckConfig, PublishesNothing) {
-  Site site;
-  site.push("tags", first_keys(100));
-  site.configure(tags_set);
-  KeysievedProcess keysieved({"--check-config", "--config", site.config_path()});
-  EXPECT_EQ(keysieved.exit_status(), 0);
   EXPECT_EQ(site.live("tags"), std::nullopt);
 }
 

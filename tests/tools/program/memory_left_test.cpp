@@ -1,9 +1,8 @@
-// What the groups and the machine leave: from files as Linux writes them, and in a real group with a limit.
+// What the groups and the machine leave, from files as Linux writes them. Real groups:
+// tests/tools/loader/memory_limit_test.cpp.
 #include "tools/program/memory_left.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -11,10 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/support/test_cgroup.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -190,48 +187,6 @@ TEST_F(MemoryLeft, IsCheckedWithAMargin) {
   EXPECT_EQ(refusal_of(1000 * kMiB), "");
   EXPECT_THAT(refusal_of(1001 * kMiB), HasSubstr("keeps 20.0 MiB"));
   EXPECT_NE(refusal_of(UINT64_MAX), "");
-}
-
-class MemoryLeftInAGroup : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!group_.is_there()) GTEST_SKIP() << "no control group can be made here";
-  }
-  // The exit status of a process in the group that does `work`.
-  template <typename Work>
-  int run(Work work) const {
-    return run_in_process([&] {
-      group_.enter();
-      return work();
-    });
-  }
-  static int left_mib() {
-    return static_cast<int>(tightest_memory_limit().value_or(MemoryLimit()).left_bytes / kMiB);
-  }
-  static int ask_for(std::uint64_t bytes) {
-    check_memory_for(bytes, "clicks: a window");
-    return 0;
-  }
-
-  TestCgroup group_{60 * kMiB};
-  const int refused_ = exit_status_of(ErrorKind::CannotCreate);
-};
-
-TEST_F(MemoryLeftInAGroup, IsCloseToItsLimit) {
-  EXPECT_THAT(run(left_mib), AllOf(::testing::Ge(50), ::testing::Le(60)));
-  EXPECT_EQ(run([] { return ask_for(10 * kMiB); }), 0);
-  EXPECT_EQ(run([] { return ask_for(100 * kMiB); }), refused_);
-}
-
-TEST_F(MemoryLeftInAGroup, IsLessByWhatWasPopulated) {
-  const auto populate = [](std::size_t bytes) {
-    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
-    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
-  };
-  const auto left_after = [&] { return populate(30 * kMiB) ? left_mib() : kUnexpected; };
-  EXPECT_THAT(run(left_after), AllOf(::testing::Ge(20), ::testing::Le(30)));
-  EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(10 * kMiB) : kUnexpected; }), 0);
-  EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(30 * kMiB) : kUnexpected; }), refused_);
 }
 
 }  // namespace

@@ -101,33 +101,6 @@ TEST(SignedSnapshot, IsRefusedWithAnyOtherByteBehindItsHeader) {
   }
 }
 
-TEST(SignedSnapshot, IsRefusedWithTheSignatureOfAnother) {
-  const SnapshotBytes snapshot = built(&kKey);
-  const SnapshotBytes other = built(&kKey, 51);
-  SnapshotBytes forged = copy_of(snapshot.get());
-  auto header = load<SnapshotHeader>(forged.get().data());
-  header.signature = decode(other).header().signature;
-  header.header_checksum = header_checksum(header);
-  store(forged.get().data(), header);
-  EXPECT_THAT(refusal(forged), HasSubstr("the signature does not match its header"));
-}
-
-TEST(SignedSnapshot, IsRefusedIfItsNameOrItsMomentIsChanged) {
-  const SnapshotBytes snapshot = built(&kKey);
-  const auto forged = [&](auto change) {
-    SnapshotBytes copy = copy_of(snapshot.get());
-    auto header = load<SnapshotHeader>(copy.get().data());
-    change(header);
-    header.header_checksum = header_checksum(header);
-    store(copy.get().data(), header);
-    return refusal(copy);
-  };
-  EXPECT_THAT(forged([](auto& header) { header.set_name[0] = 'b'; }), HasSubstr("does not match its header"));
-  EXPECT_THAT(forged([](auto& header) { ++header.as_of; }), HasSubstr("does not match its header"));
-  EXPECT_THAT(forged([](auto& header) { header.build_id[0] = 2; }), HasSubstr("does not match its header"));
-  EXPECT_THAT(forged([](auto& header) { header.public_key = {}; }), HasSubstr("is signed by 0000"));
-}
-
 // Signs what has a wrong digest: so does a forger who finds bytes with the same XXH3.
 class LyingSigner : public Signer {
  public:

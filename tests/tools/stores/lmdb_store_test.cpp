@@ -82,23 +82,6 @@ TEST_F(LmdbStore, ServesOtherStoresOfTheProcessAfterOneIsClosed) {
   EXPECT_EQ(open()->get("a"), "2");
 }
 
-TEST_F(LmdbStore, KeepsRecordsWhenTheWriterIsKilled) {
-  const pid_t child = start_process([this]() -> int {
-    const auto store = open();
-    for (int i = 0;; ++i) put(*store, "a", std::to_string(i));
-  });
-  // The child keeps writing until it is killed, most likely in the middle of a transaction.
-  while (!std::filesystem::exists(folder_ + "/data.mdb")) ::usleep(1000);
-  std::optional<std::string> seen;
-  while (!seen) seen = open()->get("a");
-  ::kill(child, SIGKILL);
-  wait_for(child);
-  const auto store = open();
-  EXPECT_GE(std::stoi(store->get("a").value_or("-1")), std::stoi(*seen));
-  put(*store, "a", "after");
-  EXPECT_EQ(store->get("a"), "after");
-}
-
 // A process that waits until it is told to work. It was forked before the test opened a store, which must not
 // be used in a fork.
 class WaitingProcess {

@@ -213,15 +213,6 @@ TEST_P(LogConformance, KeepsLogsApart) {
   EXPECT_THAT(keys_in(*store, "a:"), ElementsAre("of a:"));
 }
 
-TEST_P(LogConformance, ShowsAnEntryToOtherClientsAtOnce) {
-  const auto writer = open();
-  const auto reader = open();
-  const LogPosition first = append(*writer, {"a"});
-  EXPECT_THAT(keys_in(*reader), ElementsAre("a"));
-  append(*writer, {"b"});
-  EXPECT_THAT(keys_of(reader->read_after(kLog, first, kPlenty)), ElementsAre("b"));
-}
-
 TEST_P(LogConformance, TrimsUpToAPositionAndItself) {
   const auto store = open();
   append(*store, {"a", "b"});

@@ -71,13 +71,6 @@ TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
   EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
 }
 
-TEST_F(LogFileTest, DoesNotReadBackMarks) {
-  file_.append(entries({"a"}));
-  file_.move_end(2);
-  EXPECT_THAT(keys_in_file(), ElementsAre("a"));
-  EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
-}
-
 TEST_F(LogFileTest, ContinuesWhereItStopped) {
   std::vector<std::string> keys;
   for (int i = 0; i < 50'000; ++i) keys.push_back("a key of some length " + std::to_string(i));
@@ -131,17 +124,6 @@ TEST_F(LogFileTest, IgnoresATornEntryAndAppendsInItsPlaceWhereverItIsCut) {
   }
 }
 
-TEST_F(LogFileTest, AppendsInPlaceOfATornFirstEntry) {
-  file_.append(entries({"a"}));
-  const std::string all = bytes();
-  for (std::size_t size = 0; size < all.size(); ++size) {
-    write(all.substr(0, size));
-    EXPECT_EQ(LogFile(path_).end(), kBeforeAll);
-    LogFile(path_).append(entries({"b"}));
-    EXPECT_THAT(keys_in_file(), ElementsAre("b")) << size;
-  }
-}
-
 // A power loss may leave this: the file has grown, but a sector of the new bytes is zero.
 TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostASector) {
   file_.append(entries({"a"}));
@@ -192,11 +174,6 @@ TEST_F(LogFileTest, DoesNotMistakeAZeroedEntryInTheMiddleForATornOne) {
   damaged.replace(second, third - second, third - second, '\0');
   write(damaged);
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in_file(); }), HasSubstr(std::to_string(second)));
-}
-
-TEST_F(LogFileTest, RefusesAFileThatIsNotALog) {
-  write("a text that somebody has put here by mistake, longer than a header");
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in_file(); }), path_ + ": is damaged at byte 0");
 }
 
 TEST_F(LogFileTest, FollowsNoSymbolicLink) {
@@ -410,29 +387,6 @@ TEST_F(LogFileTest, LeavesOnlyOneFile) {
   file_.trim(log_position(1, 0));
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()), 1);
   EXPECT_THAT(keys_in_file(), ElementsAre("b"));
-}
-
-// A writer is killed while it keeps appending: every confirmed entry is there.
-TEST_F(LogFileTest, KeepsEntriesWhenTheWriterIsKilled) {
-  for (int round = 0; round < 5; ++round) {
-    const LogPosition before = LogFile(path_).end();
-    const pid_t child = start_process([&] {
-      LogFile file(path_);
-      for (std::uint64_t i = milliseconds_of(before) + 1;; ++i) {
-        file.append(entries({std::to_string(i), std::string(3000, 'x')}, i));
-        std::ofstream(directory_ / "told", std::ios::trunc) << i << "\n";
-      }
-      return 0;
-    });
-    EXPECT_TRUE(
-        eventually([&] { return milliseconds_of(LogFile(path_).end()) > milliseconds_of(before) + 5; }));
-    ::kill(child, SIGKILL);
-    wait_for(child);
-    std::uint64_t told = 0;
-    std::ifstream(directory_ / "told") >> told;
-    EXPECT_GE(milliseconds_of(LogFile(path_).end()), told);
-    EXPECT_THAT(keys_in_file(), SizeIs(2 * milliseconds_of(LogFile(path_).end())));
-  }
 }
 
 }  // namespace

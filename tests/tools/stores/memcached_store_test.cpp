@@ -122,18 +122,6 @@ TEST(MemcachedStore, TakesNoMemoryForAValueThatIsLargerThanAnyRecord) {
               HasSubstr("its reply is larger than a record can be"));
 }
 
-TEST(MemcachedStore, WorksAgainAfterTheServerHasRestarted) {
-  MemcachedServer server;
-  const auto store = open_store(patient(server.url()));
-  put(*store, "keysieve:seed", "x");
-  server.kill();
-  EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable);
-  server.start();
-  EXPECT_EQ(store->get("keysieve:seed"), std::nullopt);
-  put(*store, "keysieve:seed", "y");
-  EXPECT_EQ(store->get("keysieve:seed"), "y");
-}
-
 TEST(MemcachedStore, SaysThatAServerWithoutEvictionIsFull) {
   const MemcachedServer server({"-m", "2", "-M"});
   const auto store = open_store(patient(server.url()));

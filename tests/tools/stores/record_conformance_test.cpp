@@ -145,10 +145,6 @@ TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
             store_name(url_));
 }
 
-TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
-  EXPECT_EQ(failure_of([&] { open_with("prefx=shop"); }), ErrorKind::Usage);
-}
-
 TEST_P(RecordConformance, WatchesIfItsAbilitiesSaySo) {
   const auto store = open();
   EXPECT_EQ(store->watch() != nullptr, store->abilities().watch);

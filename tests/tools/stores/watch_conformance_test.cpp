@@ -134,15 +134,5 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
   writer.join();
 }
 
-TEST_P(WatchConformance, WakesForOtherProcesses) {
-  const auto watch = quiet_watch(*open());
-  EXPECT_EQ(run_in_process([this] {
-              append(*open(), {"a"});
-              return 0;
-            }),
-            0);
-  EXPECT_THAT(wait(*watch), Contains(kLog));
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -57,11 +57,6 @@ TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
   }
 }
 
-TEST_F(AddsFrom, RefusesAWrongSetName) {
-  EXPECT_EQ(failure_of([&] { adds_from(*store_, "../x", kReadAtMs); }), ErrorKind::Usage);
-  EXPECT_EQ(adds_log(*store_, "tags"), kLog);
-}
-
 class WakeLoaders : public TransferTest {
  protected:
   WakeLoaders() {

@@ -4,13 +4,6 @@
 namespace keysieve::test {
 namespace {
 
-TEST(Chunk, CarriesItsPayload) {
-  const std::string payload = "some bytes of a snapshot";
-  const std::string value = encode_chunk(3, as_bytes(payload));
-  EXPECT_EQ(value.size(), kChunkHeaderBytes + payload.size());
-  EXPECT_EQ(as_text(decode_chunk(value, 3, payload.size(), "source")), payload);
-}
-
 TEST(Chunk, HasTheDocumentedBytes) {
   const std::string value = encode_chunk(0x01020304, as_bytes("payload"));
   EXPECT_EQ(value.substr(0, 8), std::string("KSC1\x04\x03\x02\x01"));

@@ -86,42 +86,5 @@ TEST_F(ForgetfulStore, PullsNothingThatWasForgottenInTheMiddle) {
   EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, hooked_), HasSubstr("was never pushed"));
 }
 
-TEST_F(ForgetfulStore, SurvivesARestartInTheMiddle) {
-  MemcachedServer server;
-  const auto restart = once([&] {
-    server.kill();
-    server.start();
-  });
-  const auto store = open_store(patient(server.url()));
-  HookedStore pushing(*store);
-  pushing.after_put = restart;
-  EXPECT_EQ(failure_of([&] { push(pushing, view_of(first_), {}); }), ErrorKind::Unavailable);
-  EXPECT_EQ(push(*open_store(patient(server.url())), view_of(first_), {}).record.generation, 1U);
-  const auto other = open_store(patient(server.url()));
-  HookedStore pulling(*other);
-  pulling.before_get_many = [&, calls = 0](std::span<const std::string>) mutable {
-    if (++calls != 2) return;
-    server.kill();
-    server.start();
-  };
-  EXPECT_EQ(failure_of([&] { pull(pulling, "tags"); }), ErrorKind::Unavailable);
-  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *open_store(patient(server.url()))),
-              HasSubstr("was never pushed"));
-}
-
-TEST_F(ForgetfulStore, IsToBePushedToAgainAfterMemcachedHasEvictedChunks) {
-  const MemcachedServer small({"-m", "4"});
-  const auto store = open_store(patient(small.url()));
-  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
-  push(*store, view_of(snapshot), {});
-  // Many times what it has room for. No look at the chunks meanwhile: memcached keeps what is read.
-  const std::string junk(kMaxValueBytes, 'x');
-  for (int i = 0; small.statistic("evictions") < 200; ++i) {
-    ASSERT_LT(i, 10'000);
-    put(*store, "another:" + std::to_string(i), junk);
-  }
-  EXPECT_THAT(refusal_to_pull(ErrorKind::Data, *store), HasSubstr("is damaged, push again"));
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -59,11 +59,6 @@ TEST_F(GuardsTest, RefuseASetThatShrankBeyondTheLimit) {
   EXPECT_NE(message(1260), "");
 }
 
-TEST_F(GuardsTest, LetTheSetShrinkWhenThatIsAllowed) {
-  guards_.max_shrink = std::nullopt;
-  EXPECT_EQ(message(1'000'000), "");
-}
-
 TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
   const auto fuller = build_snapshot({.keys = 10'000});
   view_ = view_of(fuller);

@@ -29,12 +29,6 @@ TEST_F(PullTest, SaysThatASetWasNeverPushed) {
   EXPECT_EQ(read_pointer(*store_, "shop"), std::nullopt);
 }
 
-TEST_F(PullTest, RefusesAWrongSetName) {
-  for (const char* name : {"", ".", "..", "-x", "A", "a:b", "a/b"}) {
-    EXPECT_EQ(failure_of([&] { keysieve::pull(*store_, name); }), ErrorKind::Usage) << name;
-  }
-}
-
 TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
   const std::uint64_t bytes = snapshot_.get().size();
   EXPECT_EQ(keysieve::pull(*store_, "tags", bytes).record.generation, 1U);
@@ -107,20 +101,6 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
     change_record([&right](SnapshotRecord& record) { record = right; });
   }
   EXPECT_EQ(message(), "");
-}
-
-TEST_F(PullTest, RefusesADamagedPointerRecord) {
-  replace(kPointerKey, "not a record");
-  EXPECT_EQ(message(), url_ + ": keysieve:tags:current: is not JSON");
-  EXPECT_EQ(failure_of([&] { read_pointer(*store_, "tags"); }), ErrorKind::Data);
-}
-
-TEST_F(PullTest, ReportsProgressUpToTheTotal) {
-  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
-  push(snapshot);
-  ProgressCheck check(snapshot.get().size());
-  keysieve::pull(*store_, "tags", 0, check.progress());
-  check.expect_done();
 }
 
 // Other pushes run between reading the pointer and reading the chunks.

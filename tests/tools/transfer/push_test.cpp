@@ -251,12 +251,5 @@ TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {
   EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
 }
 
-TEST_F(PushTest, ReportsProgressUpToTheTotal) {
-  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
-  ProgressCheck check(snapshot.get().size());
-  keysieve::push(*store_, view_of(snapshot), {}, check.progress());
-  check.expect_done();
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -146,13 +146,6 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   EXPECT_EQ(current().generation, 4U);
 }
 
-TEST_F(Rollback, IsRefusedWhenItsTargetWasDroppedSinceItWasPlanned) {
-  const RollbackPlan plan = plan_rollback(*store_, "tags", 1);
-  push(build_snapshot({.keys = 1300}));
-  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Locked);
-  EXPECT_EQ(current().generation, 4U);
-}
-
 // Another process goes first, right before the pointer moves.
 TEST_F(Rollback, ContinuesWhenAPushIsOnlyAnnouncedMeanwhile) {
   hooked_.before_compare_and_set = once([this] {

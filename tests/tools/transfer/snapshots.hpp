@@ -85,27 +85,4 @@ inline PushId push_id(std::uint8_t number) {
   return id;
 }
 
-// Checks that progress rises to `total` in at least two steps.
-class ProgressCheck {
- public:
-  explicit ProgressCheck(std::uint64_t total) : total_(total) {}
-  Progress progress() {
-    return [this](std::uint64_t done, std::uint64_t total) {
-      EXPECT_EQ(total, total_);
-      EXPECT_GT(done, done_);
-      done_ = done;
-      ++steps_;
-    };
-  }
-  void expect_done() const {
-    EXPECT_EQ(done_, total_);
-    EXPECT_GE(steps_, 2);
-  }
-
- private:
-  std::uint64_t total_;
-  std::uint64_t done_ = 0;
-  int steps_ = 0;
-};
-
 }  // namespace keysieve::test

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "core/builder/base/log_positions.hpp"
@@ -192,20 +191,6 @@ TEST_F(AddsMirrorTest, KeepsWhatIsKnownOfTheLogAndCountsALossAsUnsaved) {
   mirror_.save();
   EXPECT_EQ(saved(), known);
   EXPECT_EQ(saved_keys(), keys_of(adds(30, 1)));
-}
-
-TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
-  mirror_.merge(adds(1, 10));
-  mirror_.save();
-  mirror_.merge(adds(11, 10));
-  mirror_.save();
-  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 5);
-  AddsMirror restarted(path());
-  restarted.load();
-  EXPECT_EQ(keys_after(restarted), keys_of(adds(1, 10)));
-  restarted.merge(adds(1, 30));
-  restarted.save();
-  EXPECT_EQ(saved_keys(), keys_of(adds(1, 30)));
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <stdexcept>
 #include <string>
 
-#include "core/worker/base/file_descriptor.hpp"
+#include "tests/support/server_process.hpp"
 
 namespace keysieve::test {
 
@@ -16,14 +15,8 @@ namespace keysieve::test {
 class HttpConnection {
  public:
   // Throws std::runtime_error when nobody listens there.
-  explicit HttpConnection(const std::string& socket_path)
-      : file_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket_path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    if (::connect(file_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-      throw std::runtime_error(socket_path + ": nobody listens");
-    }
+  explicit HttpConnection(const std::string& socket_path) : file_(connect_to(socket_path)) {
+    if (!file_.is_open()) throw std::runtime_error(socket_path + ": nobody listens");
   }
 
   // False: the other side has closed it.

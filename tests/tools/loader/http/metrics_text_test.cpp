@@ -5,11 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "tests/support/forked.hpp"
 #include "tests/support/run_program.hpp"
@@ -45,16 +43,20 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
   return found;
 }
 
-// The names of samples, so with _bucket, _sum and _count.
-std::set<std::string> exported() {
-  return matches(metrics_text(full_view()), "\n(keysieve_[a-z0-9_]+)[ {]");
-}
-
+// The names of samples, so with _bucket, _sum and _count; and the states and troubles, of which an expression
+// may name several.
 void expect_exported(const std::string& text) {
-  const std::set<std::string> known = exported();
+  const std::string metrics = metrics_text(full_view());
+  const std::set<std::string> known = matches(metrics, "\n(keysieve_[a-z0-9_]+)[ {]");
   const std::set<std::string> used = matches(text, "(keysieve_[a-z0-9_]+)");
   EXPECT_GT(used.size(), 5U);
   for (const std::string& name : used) EXPECT_TRUE(known.contains(name)) << name << " is not exported";
+  for (const std::string label : {"state", "trouble"}) {
+    for (const std::string& values : matches(text, label + "=~?\"([a-z_|]+)\"")) {
+      for (const std::string& value : matches(values, "([a-z_]+)"))
+        EXPECT_THAT(metrics, HasSubstr(label + "=\"" + value + "\""));
+    }
+  }
 }
 
 std::vector<std::string> expressions(const nlohmann::json& dashboard) {
@@ -66,17 +68,6 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
 }
 
 using Type = MetricWriter::Type;
-
-TEST(MetricWriter, WritesFamiliesThatHaveSamples) {
-  MetricWriter writer;
-  writer.family(Type::Gauge, "some_keys", "Keys.");
-  writer.sample({{"set", "tags"}}, 80000);
-  writer.sample({}, 0.25);
-  writer.family(Type::Counter, "nobody_total", "Nothing.");
-  EXPECT_EQ(
-      writer.text(),
-      "# HELP some_keys Keys.\n# TYPE some_keys gauge\nsome_keys{set=\"tags\"} 80000\nsome_keys 0.25\n");
-}
 
 TEST(MetricWriter, LetsNoLabelEndEarly) {
   MetricWriter writer;
@@ -166,60 +157,6 @@ TEST(StatusJson, KeepsItsBytes) {
   EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
 }
 
-// Good sets after those of full_view().
-LoaderView with_good_sets(std::size_t count) {
-  LoaderView view = full_view();
-  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
-  report->diagnosis.trouble = Trouble::None;
-  report->waiting_since.reset();
-  report->refused.front() = 5;  // long ago
-  LoadedSet good = view.sets.front();
-  for (std::size_t i = 0; i < count; ++i) {
-    good.name = report->name = "good-" + std::to_string(i);
-    good.loader = std::make_shared<SetReport>(*report);
-    view.sets.push_back(good);
-  }
-  return view;
-}
-
-// What happens to one of them.
-struct Change {
-  std::string_view alert;
-  void (*apply)(LoadedSet& set, SetReport& report);
-};
-
-LoadedSet& change(LoaderView& view, std::size_t position, const Change& change) {
-  LoadedSet& set = view.sets.at(position);
-  auto report = std::make_shared<SetReport>(*set.loader);
-  change.apply(set, *report);
-  set.loader = report;
-  return set;
-}
-
-// One for each alert that names a set.
-constexpr Change kChanges[]{
-    {"KeysieveSetUnavailable", [](auto& set, auto&) { set.availability = Availability::Missing; }},
-    {"KeysieveSetBypassedForLong", [](auto& set, auto&) { set.availability = Availability::Bypassed; }},
-    {"KeysieveSetExpiresSoon",
-     [](auto& set, auto&) { set.published->valid_until = set.published->as_of + 4700; }},
-    {"KeysieveKeysOld",
-     [](auto& set, auto&) {
-       set.published->valid_until = 0;
-       set.published->as_of -= 48 * 3600;
-     }},
-    {"KeysieveGenerationRefused", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::Refused; }},
-    {"KeysieveHostBehindStore",
-     [](auto&, auto& report) { report.waiting_since = SteadyTime(std::chrono::seconds(-471)); }},
-    {"KeysieveNotConfirmed", [](auto& set, auto&) { set.published->last_confirmed -= 3600; }},
-    {"KeysieveCannotPublish", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::CannotPublish; }},
-    {"KeysieveAddsLost", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::AddsLost; }},
-    {"KeysieveAddsInMemory", [](auto&, auto& report) { report.diagnosis.trouble = Trouble::AddsInMemory; }},
-    {"KeysieveNotCached", [](auto&, auto& report) { report.cache_trouble = "no space"; }},
-    {"KeysieveKeysChangedALot", [](auto&, auto& report) { report.key_change = -0.6; }},
-    {"KeysieveFprAboveLimit", [](auto& set, auto&) { set.published->layer_fill->estimated_fpr = 0.02; }},
-    {"KeysieveMemoryChanged", [](auto&, auto& report) { report.damages += 2; }},
-};
-
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
   LoaderView view = full_view();
   view.sets.front().published->known_absent.reset();
@@ -237,89 +174,6 @@ TEST(AlertsInPrometheus, AreRightAndFireWhenTheyShall) {
   EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
   const ProgramResult test = promtool({"test", "rules", kMonitoring + "alerts_test.yml"});
   EXPECT_EQ(test.exit_status, 0) << test.output << test.errors;
-}
-
-// What Prometheus has after scrapes, one a minute, as promtool reads it.
-class Scrapes {
- public:
-  void add(const std::string& metrics, int minutes) {
-    std::map<std::string, std::string> now;
-    for (std::istringstream lines(metrics); !lines.eof();) {
-      std::string line;
-      std::getline(lines, line);
-      const auto space = line.rfind(' ');
-      if (line.starts_with("keysieve_")) now[line.substr(0, space)] = line.substr(space + 1);
-    }
-    for (const auto& [series, value] : now) {
-      std::string& values = series_.try_emplace(series, missing(minutes_)).first->second;
-      values += value + "+0x" + std::to_string(minutes - 1) + " ";
-    }
-    // Prometheus marks a series that a scrape lacks.
-    for (auto& [series, values] : series_) {
-      if (!now.contains(series)) values += "stale " + missing(minutes - 1);
-    }
-    minutes_ += minutes;
-  }
-
-  // By now. `alerts`: the names of those that fire, with the set.
-  void expect(const std::vector<std::pair<std::string, std::string>>& alerts) {
-    nlohmann::json firing = nlohmann::json::array();
-    for (const auto& [alert, set] : alerts) {
-      const std::string labels = "{alertname=\"" + alert + "\",set=\"" + set + "\"}";
-      firing.push_back({{"labels", labels}, {"value", 1}});
-    }
-    checks_.push_back({{"expr", "count by (alertname, set) (ALERTS{alertstate=\"firing\",set!=\"\"})"},
-                       {"eval_time", std::to_string(minutes_ - 1) + "m"},
-                       {"exp_samples", firing}});
-  }
-
-  void check() const {
-    nlohmann::json series = nlohmann::json::array();
-    for (const auto& [name, values] : series_) series.push_back({{"series", name}, {"values", values}});
-    const nlohmann::json test{{"interval", "1m"}, {"input_series", series}, {"promql_expr_test", checks_}};
-    const TemporaryDirectory folder;
-    const std::string path = folder / "test.yml";
-    std::ofstream(path) << nlohmann::json{
-        {"rule_files", {kMonitoring + "alerts.yml"}},
-        {"evaluation_interval", "1m"},
-        {"tests", {test}}}.dump();
-    const ProgramResult result = promtool({"test", "rules", path});
-    EXPECT_EQ(result.exit_status, 0) << result.output << result.errors;
-  }
-
- private:
-  static std::string missing(int minutes) { return minutes == 0 ? "" : "_x" + std::to_string(minutes) + " "; }
-
-  std::map<std::string, std::string> series_;
-  nlohmann::json checks_ = nlohmann::json::array();
-  int minutes_ = 0;
-};
-
-// As it is in full_view().
-const std::pair<std::string, std::string> kFirstSetIsRefused{"KeysieveGenerationRefused", "tags"};
-
-TEST(AlertsInPrometheus, FireForEachBadSetAndEndWithIt) {
-  const std::string rules = read(kMonitoring + "alerts.yml");
-  for (const std::string& alert : matches(rules, "alert: (\\w+)\n +expr: [^:]*keysieve_set_")) {
-    EXPECT_THAT(kChanges, ::testing::Contains(::testing::Field(&Change::alert, alert)));
-  }
-  LoaderView view = with_good_sets(std::size(kChanges) + 1);
-  const std::string good = metrics_text(view);
-  std::vector<std::pair<std::string, std::string>> firing{kFirstSetIsRefused};
-  std::size_t position = 1;
-  for (const Change& one : kChanges) {
-    firing.emplace_back(one.alert, change(view, position++, one).name);
-  }
-  Scrapes scrapes;
-  scrapes.add(good, 30);
-  scrapes.expect({kFirstSetIsRefused});
-  scrapes.add(metrics_text(view), 10);
-  change(view, position - 1, *std::rbegin(kChanges));  // memory changed again, within a day
-  scrapes.add(metrics_text(view), 370);
-  scrapes.expect(firing);
-  scrapes.add(good, 2);
-  scrapes.expect({kFirstSetIsRefused, firing.back()});  // that lasts a day
-  scrapes.check();
 }
 
 TEST(Alerts, AreEachTestedAndDescribed) {

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <utility>
 
-#include "core/builder/base/log_positions.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
@@ -80,34 +79,6 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
   EXPECT_EQ(reads, 2) << "for what is new, and for what the push knew";
   EXPECT_EQ(site_.live_generation("tags"), 2U);
   EXPECT_TRUE(site_.knows("tags", added_keys(100)));
-}
-
-TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
-  go_live();
-  site_.add("tags", kAdded);
-  site_.push("tags", kMoreKeys);
-  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  events_.before_log = [] {};
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-}
-
-// Killed between the mirror and the layer, and the store is unreachable when it starts again.
-TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
-  go_live();
-  {
-    AddsMirror mirror(mirror_path());
-    mirror.merge(std::vector{LogEntry{log_position(1, 0), key_number(5000)}});
-    mirror.save();
-  }
-  site_.remove_store();
-  start();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_EQ(publication(), 1U);
-  EXPECT_TRUE(site_.knows("tags", added_keys(1)));
 }
 
 // Otherwise what was received would be absent: not at once, but with the store.
@@ -192,60 +163,6 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0600));
 }
 
-TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
-  go_live();
-  site_.add("tags", added_keys(100));
-  refresh();
-  std::filesystem::remove(log_path());
-  refresh();
-  site_.add("tags", kAddedLater);
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_TRUE(site_.holds("tags", added_keys(100)));
-  EXPECT_TRUE(site_.holds("tags", kAddedLater));
-}
-
-// A failover to a server that had not got the last entries, and whose clock is behind.
-TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
-  go_live();
-  site_.add("tags", added_keys(5));
-  refresh();
-  const std::string older = site_.root() / "older.log";
-  std::filesystem::copy_file(log_path(), older);
-  {
-    LogFile log(log_path());
-    log.append(std::vector{LogEntry{log_position(4'000'000'000'000, 0), key_number(5005)}});
-  }
-  refresh();
-  EXPECT_TRUE(site_.holds("tags", added_keys(6)));
-  std::filesystem::rename(older, log_path());
-  site_.add("tags", later_keys(5));
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_TRUE(site_.holds("tags", added_keys(6)));
-  EXPECT_TRUE(site_.holds("tags", later_keys(5)));
-  site_.add("tags", {7000, 5});
-  refresh();
-  EXPECT_TRUE(site_.holds("tags", {7000, 5}));
-}
-
-// As above, but the new end is beyond what was read before anybody looks.
-TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
-  go_live();
-  site_.add("tags", added_keys(5));
-  refresh();
-  move_store_away();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  bring_store_back();
-  std::filesystem::remove(log_path());
-  {
-    LogFile log(log_path());
-    log.append(std::vector{LogEntry{log_position(1000, 0), key_number(6000)}});
-  }
-  site_.add("tags", {6001, 1});
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_TRUE(site_.holds("tags", added_keys(5)));
-  EXPECT_TRUE(site_.holds("tags", later_keys(2)));
-}
-
 TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
   constexpr KeyRange kMany = added_keys(70000);
   go_live();
@@ -320,20 +237,6 @@ TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
   const Publisher other({.directory = site_.directory()}, "tags");
   refresh();
   EXPECT_EQ(refresher_->watched_log(), std::nullopt);
-}
-
-TEST_F(SetRefresherAdds, MakesAKnownAbsentKeyMaybeWhenItIsAddedAndKeepsItSo) {
-  site_.push(build_with_known_absent("tags", kKeys, kAdded));
-  ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_EQ(site_.live("tags")->known_absent, static_cast<std::uint64_t>(kAdded.count));
-  EXPECT_FALSE(site_.knows("tags", {kAdded.first, 1}));
-  site_.add("tags", kAdded);
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  site_.push(build_with_known_absent("tags", kMoreKeys, kAdded));
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_TRUE(site_.knows("tags", kAdded)) << "the next list of known-absent keys is older than the add";
 }
 
 }  // namespace

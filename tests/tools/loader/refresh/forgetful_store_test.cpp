@@ -1,9 +1,8 @@
-// memcached evicts, restarts empty and is emptied: what is live stays live, and a reboot is survived too.
+// memcached restarts empty and is emptied: what is live stays live, and a reboot is survived too.
 #include "tests/support/matchers.hpp"
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
-#include "tools/transfer/chunk.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -51,35 +50,6 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
   EXPECT_EQ(site_.push("tags", kMoreKeys, url_).generation, 1U) << "the numbers begin again";
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-}
-
-TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenAChunkOfTheNextIsEvicted) {
-  const SnapshotRecord next = site_.push("tags", kMoreKeys, url_);
-  const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
-  open_store(url_)->remove_many({&chunk, 1});
-  expect_refusal("is damaged, push again");
-  expect_first_stays_live();
-  reboot();
-  EXPECT_THAT(refresh(), IsRefused());
-  expect_first_stays_live();
-  site_.push("tags", kMoreKeys, url_);
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-}
-
-TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheStoreForgetsInTheMiddleOfAPull) {
-  site_.push("tags", kMoreKeys, url_);
-  events_.before_records = [this, calls = 0]() mutable {
-    if (++calls == 2) server_.flush();
-  };
-  EXPECT_NE(trouble(), Trouble::None);
-  expect_first_stays_live();
-}
-
-TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheServerCutsValues) {
-  server_.set("keysieve:tags:current", "{\"current\":");
-  expect_refusal("opts=f");
-  expect_first_stays_live();
 }
 
 }  // namespace

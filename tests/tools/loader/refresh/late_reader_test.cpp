@@ -35,28 +35,6 @@ class SetRefresherLateReader : public SetRefresherTest {
   SetReader late_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
 };
 
-TEST_F(SetRefresherLateReader, KnowsWhatIsAddedAfterARefreshAndToTheNextLoader) {
-  site_.push("tags", kMoreKeys);
-  refresh();
-  for (const KeyRange added : {kManyAdded, later_keys(200)}) {
-    site_.add("tags", added);
-    refresh();
-    EXPECT_EQ(publication_of_late(), 1U);
-    EXPECT_EQ(absent_for_late(added), 0);
-    start();
-  }
-  EXPECT_GT(absent_for_late({7000, 200}), 150);
-}
-
-TEST_F(SetRefresherLateReader, KnowsWhatTheLookThatRefreshesReceives) {
-  site_.add("tags", kManyAdded);
-  site_.push("tags", kMoreKeys);
-  refresh();
-  ASSERT_EQ(site_.live("tags")->id.publication, 2U);
-  EXPECT_EQ(publication_of_late(), 1U);
-  EXPECT_EQ(absent_for_late(kManyAdded), 0);
-}
-
 TEST_F(SetRefresherLateReader, KnowsWhatIsAddedWhileTheLayerIsEnlarged) {
   for (int count = 1000; site_.live("tags")->id.publication < 3; count *= 2) {
     ASSERT_LT(count, 100'000);

@@ -39,18 +39,6 @@ TEST_F(SetRefresherRollback, PublishesTheOldKeysWithAllThatWasAddedSince) {
   EXPECT_TRUE(site_.knows("tags", kAddedAfter));
 }
 
-TEST_F(SetRefresherRollback, ReadsTheLogFromTheOldPositionOnAHostThatHadOnlyTheNewGeneration) {
-  std::filesystem::remove(site_.cache() + "/tags.adds");
-  site_.wipe_shared_memory();
-  start();
-  refresh();
-  ASSERT_FALSE(site_.knows("tags", kAddedBefore));
-  site_.roll_back("tags");
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", kAddedBefore));
-  EXPECT_TRUE(site_.knows("tags", kAddedAfter));
-}
-
 // A replica that still keeps what the host has forgotten becomes the store.
 TEST_F(SetRefresherRollback, ReadsAgainWhatWasForgotten) {
   const std::filesystem::path store = site_.root() / "store";
@@ -74,18 +62,6 @@ TEST_F(SetRefresherRollback, AsksTheOtherGuards) {
   site_.roll_back("tags");
   expect_refusal("fewer than 1,500");
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
-TEST_F(SetRefresherRollback, IsWhatARebootWithoutTheStorePublishes) {
-  site_.roll_back("tags");
-  refresh();
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  start();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_EQ(site_.live_generation("tags"), 3U);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", kAddedBefore));
 }
 
 TEST_F(SetRefresherTest, TakesTheLiveSnapshotAgainFromAStoreThatHadLostIt) {

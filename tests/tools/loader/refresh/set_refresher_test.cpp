@@ -1,11 +1,9 @@
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/shm/control_file.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 
 namespace keysieve::test {
@@ -76,18 +74,14 @@ TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
 TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
   std::filesystem::permissions(site_.root().path(), std::filesystem::perms(0755));
   std::filesystem::permissions(site_.directory(), std::filesystem::perms(0555));
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
+  const auto refresh_as_nobody = [this] {
+    if (is_root() && ::setuid(65534) != 0) return kUnexpected;
     const RefreshOutcome& outcome = refresh();
     const bool is_named =
         outcome.reason.find(site_.directory() + "/tags: Permission denied") != std::string::npos;
-    ::_exit(is_named && !outcome.live ? outcome.exit_status : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 77);
+    return is_named && !outcome.live ? outcome.exit_status : kUnexpected;
+  };
+  EXPECT_EQ(run_in_process(refresh_as_nobody), 77);
   std::filesystem::permissions(site_.directory(), std::filesystem::perms(0755));
 }
 

@@ -53,12 +53,6 @@ TEST_F(SnapshotCacheTest, KeepsOnlyTheLastOfEachSet) {
   EXPECT_EQ(generation_of("tags-2"), 3U);
 }
 
-TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
-  cache_.save("tags", 1, tags_.get());
-  EXPECT_EQ(cache_.find("tag"), std::nullopt);
-  EXPECT_EQ(cache_.find("tags-2"), std::nullopt);
-}
-
 // As when the disk is full: each attempt names another generation, and writes no snapshot.
 TEST_F(SnapshotCacheTest, KnowsTheGenerationOfTheOldOneWhileNewOnesCannotBeSaved) {
   cache_.save("tags", 7, tags_.get());

@@ -95,18 +95,6 @@ TEST(StoreConnection, WaitsForNoFailoverOfACluster) {
                          cluster.master_of(slot_of("keysieve:seed")));
 }
 
-TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
-  TemporaryDirectory directory;
-  const std::string url = "dir:" + directory / "store";
-  open_store(url);  // makes it
-  StoreConnection connection(store_opener(url), "store", kPollInterval);
-  EXPECT_EQ(failure_of([&] {
-              connection.use(kFirstTry, [](Store&) -> bool { throw Error(ErrorKind::Data, "damaged"); });
-            }),
-            ErrorKind::Data);
-  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
-}
-
 TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
   TemporaryDirectory directory;
   const std::string url = "lmdb:" + directory / "lmdb";

@@ -7,7 +7,6 @@
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
-#include "tools/transfer/chunk.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -87,63 +86,6 @@ TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhateverTheServerAnswers) {
   expect_follows(kMoreKeys);
 }
 
-TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhileTheServerIsTooSlow) {
-  site_.push("tags", kMoreKeys, folder_url_);
-  const std::string patient_url = url_;
-  url_ = server_.url("store", "https") + "?timeout=300ms&ca_file=" + shared_certificates().path("ca.crt");
-  server_.restart(tls("server") + "location ~ :[0-9]+$ { limit_rate 100; }");
-  expect_stays_live(1, "a slow body");
-  server_.process().stall();
-  expect_stays_live(1, "no answer");
-  server_.process().resume();
-  server_.restart(tls("server"));
-  url_ = patient_url;
-  expect_follows(kMoreKeys);
-}
-
-TEST_F(SetRefresherAtAWebServer, RefusesFilesOfTheWrongLengthAndOfOtherContent) {
-  const SnapshotRecord next = site_.push("tags", kMoreKeys, folder_url_);
-  const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
-  for (const std::string& name : {chunk, std::string("keysieve:tags:current")}) {
-    const std::string whole = bytes_of_file(name);
-    std::string other = whole;
-    other[other.size() / 2] ^= 1;
-    for (const std::string& wrong : {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1),
-                                     whole + "x", std::string(), other}) {
-      replace(name, wrong);
-      expect_stays_live(1, name + " of " + std::to_string(wrong.size()) + " bytes");
-    }
-    replace(name, whole);
-  }
-  expect_follows(kMoreKeys);
-}
-
-TEST_F(SetRefresherAtAWebServer, RefusesAMixOfOldAndNewChunks) {
-  const SnapshotRecord first = *read_pointer(*open_store(folder_url_), "tags")->current;
-  const SnapshotRecord next = site_.push("tags", kMoreKeys, folder_url_);
-  const std::string name = chunk_key("keysieve", "tags", next.push_id, 0);
-  const std::string whole = bytes_of_file(name);
-  replace(name, bytes_of_file(chunk_key("keysieve", "tags", first.push_id, 0)));
-  expect_stays_live(1, "an older chunk under the new name");
-  replace(name, whole);
-  expect_follows(kMoreKeys);
-}
-
-TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAnOlderPointer) {
-  const std::string older = bytes_of_file("keysieve:tags:current");
-  site_.push("tags", kMoreKeys, folder_url_);
-  expect_follows(kMoreKeys);
-  const std::string newer = bytes_of_file("keysieve:tags:current");
-  for (int i = 0; i < 2; ++i) {
-    replace("keysieve:tags:current", older);
-    expect_stays_live(2, "an older pointer");
-    EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-    EXPECT_THAT(refresher_->outcome().reason, HasSubstr("newer was there already"));
-    replace("keysieve:tags:current", newer);
-    expect_follows(kMoreKeys);
-  }
-}
-
 // A copy from before the store was wiped has a higher number than what came after.
 TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCountedAnew) {
   for (int i = 0; i < 2; ++i) site_.push("tags", kKeys, folder_url_);
@@ -180,16 +122,6 @@ TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
   }
 }
 
-TEST_F(SetRefresherAtAWebServer, GoesOnWhenAPushReplacesTheFilesInTheMiddleOfAPull) {
-  site_.push("tags", kMoreKeys, folder_url_);
-  events_.before_records = [this, calls = 0]() mutable {
-    if (++calls != 2) return;  // the pointer was read, the chunks were not
-    for (int i = 0; i < 4; ++i) site_.push("tags", kTwiceAsManyKeys, folder_url_);
-  };
-  expect_follows(kTwiceAsManyKeys);
-  EXPECT_EQ(site_.live_generation("tags"), 6U);
-}
-
 TEST_F(SetRefresherAtAWebServer, BringsInAddsAndBypasses) {
   site_.add("tags", kAdded, folder_url_);
   expect_follows(kAdded);
@@ -202,19 +134,6 @@ TEST_F(SetRefresherAtAWebServer, BringsInAddsAndBypasses) {
   replace("keysieve:tags:current", bytes_of_file("keysieve:tags:current"));
   expect_follows(kAdded);
   expect_follows(kAddedLater);
-}
-
-TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhenTheLogIsDamaged) {
-  site_.add("tags", kAdded, folder_url_);
-  expect_follows(kAdded);
-  const std::string log = bytes_of_file(".log-keysieve:tags:adds");
-  std::string wrong = log;
-  wrong[40] ^= 1;
-  replace(".log-keysieve:tags:adds", wrong);
-  expect_stays_live(1, "a damaged log");
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  replace(".log-keysieve:tags:adds", log);
-  expect_follows(kAdded);
 }
 
 // It was cut on its way, or its writer was killed. What comes before the cut is taken.

@@ -46,40 +46,6 @@ TEST_F(SeenClocks, KeepWhatComesFromAWindowThatLastsLongerOnOneThatIsBehind) {
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
 }
 
-TEST_F(SeenClocks, KeepWhatCameBetweenTwoTimesAheadForItsTime) {
-  web1_.look(kNoon + kHour);
-  web2_.look(kNoon);
-  EXPECT_EQ(web2_.add_many(0, 100), 100U);
-  web2_.look(kNoon + 5 * kMinute);
-  web1_.set_clock(-kHour);
-  web1_.look(kNoon + 5 * kMinute);
-  EXPECT_EQ(web1_.count_of(0, 100), 100U);
-  web1_.set_clock(kHour);
-  web1_.look(kNoon + kHour + 10 * kMinute + 1);
-  web1_.look(kNoon + kHour + 20 * kMinute - 1);
-  EXPECT_EQ(web1_.count_of(0, 100), 100U);
-}
-
-// What is in memory then, and what is in the store.
-TEST_F(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
-  for (const bool is_reboot : {false, true}) {
-    SCOPED_TRACE(is_reboot);
-    SeenHost host(clicks_config(is_reboot ? "web1" : "web2"), url_);
-    host.look(kNoon);
-    EXPECT_EQ(host.add_many(0, 500), is_reboot ? 0U : 500U);
-    host.look(kNoon + 1);
-    is_reboot ? host.reboot() : host.stop();
-    if (!is_reboot) host.set_clock(kHour);
-    host.start();
-    host.look(kNoon + kHour + 2);
-    host.set_clock(-kHour);
-    host.look(kNoon + kMinute);
-    EXPECT_EQ(host.count_of(0, 500), 500U);
-    host.look(kNoon + 20 * kMinute - 1);
-    EXPECT_EQ(host.count_of(0, 500), 500U);
-  }
-}
-
 // The window went on by it, and grew.
 TEST_F(SeenClocks, KeepAfterARebootWhatWasSavedByOneThatWasBehind) {
   web1_.look(kNoon);

@@ -39,7 +39,6 @@ struct StoreTap {
   std::uint64_t entries_read = 0;
   std::vector<LogPosition> trimmed{};
   std::function<void()> before_read = [] {};
-  std::function<void()> before_append = [] {};
   std::function<void()> after_append = [] {};
   std::function<bool(const std::string& entry)> loses = [](const auto&) { return false; };
   std::function<void(std::vector<LogEntry>&)> changes = [](auto&) {};
@@ -51,7 +50,6 @@ class TappedStore : public StoreDecorator {
       : StoreDecorator(*inner), owned_(std::move(inner)), tap_(tap) {}
 
   LogPosition append(const std::string& log, std::span<const std::string> entries) override {
-    tap_.before_append();
     std::vector<std::string> kept;
     for (const std::string& entry : entries) {
       ++tap_.entries_appended;
@@ -104,10 +102,7 @@ class SeenHost {
     stop();
     const bool has_store = with_store && connection_;
     config_.store = has_store ? "main" : "";
-    keeper_.emplace(config_, loader_, has_store ? &*connection_ : nullptr, [this] {
-      on_progress_();
-      return true;
-    });
+    keeper_.emplace(config_, loader_, has_store ? &*connection_ : nullptr, [] { return true; });
   }
   void stop() { keeper_.reset(); }
   // Shared memory is gone, and nothing runs. The boot clock begins again.
@@ -194,7 +189,6 @@ class SeenHost {
   [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/clicks"; }
   SeenConfig& config() { return config_; }
   StoreTap tap;
-  std::function<void()> on_progress_ = [] {};
 
  private:
   static constexpr BootSeconds kBootTakes = 30;

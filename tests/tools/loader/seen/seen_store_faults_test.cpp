@@ -67,31 +67,6 @@ TEST_F(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
   EXPECT_EQ(web1_.count_of(0, 200), 100U);
 }
 
-TEST_F(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
-  look(kNoon);
-  std::uint64_t key = 0;
-  for (std::function<void()> StoreTap::*step :
-       {&StoreTap::before_read, &StoreTap::before_append, &StoreTap::after_append}) {
-    EXPECT_EQ(web1_.add_many(key, 500), 500U);
-    EXPECT_EQ(web2_.add_many(key + 500, 500), 500U);
-    web1_.tap.*step = once(lose_connection);
-    EXPECT_EQ(web1_.look(kNoon + 1).reason, "connection lost");
-    look(kNoon + 2);
-    EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
-    web2_.look(kNoon + 3);
-    key += 1'000;
-    EXPECT_EQ(web1_.count_of(0, key), key);
-    EXPECT_EQ(web2_.count_of(0, key), key);
-  }
-  web1_.tap.before_read = once(lose_connection);
-  web1_.reboot_and_start();
-  EXPECT_EQ(web1_.look(kNoon + 4).reason, "connection lost");
-  EXPECT_FALSE(web1_.worker().is_ready());
-  EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
-  EXPECT_EQ(web1_.count_of(0, key), key);
-  EXPECT_EQ(web1_.report().saves_lost, 0U);
-}
-
 // A store or this host may die between an append and the loader's note of it.
 TEST_F(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
   look(kNoon);
@@ -127,22 +102,6 @@ TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
   redis.start();
   EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).reason.empty(); }));
   EXPECT_EQ(host.add_many(0, 100), 0U);
-}
-
-TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
-  RedisServer redis;
-  SeenHost host(clicks_config(), redis.unix_url());
-  host.look(kNoon);
-  redis.kill();
-  EXPECT_EQ(host.add_many(0, 100), 100U);
-  EXPECT_THAT(host.look(kNoon + 10 * kMinute).reason, HasSubstr(redis.unix_url()));
-  EXPECT_EQ(host.add_many(0, 200), 100U);
-  EXPECT_EQ(host.worker().attached().size, 2U) << "windows follow the clock";
-  redis.start();
-  EXPECT_TRUE(eventually([&] { return host.look(kNoon + 11 * kMinute).reason.empty(); }));
-  host.reboot_and_start();
-  host.look(kNoon + 12 * kMinute);
-  EXPECT_EQ(host.add_many(0, 200), 0U);
 }
 
 // A save takes a twentieth of a processor's time at most, but waiting takes none of it.

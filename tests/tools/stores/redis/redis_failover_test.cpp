@@ -113,21 +113,5 @@ TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
   }));
 }
 
-TEST_F(RedisFailover, IsGivenUpWhenAllAreLost) {
-  const auto store = open("?failover=500ms&timeout=2m");
-  const auto lost = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < 2 * RedisCluster::kMasters; ++i) cluster_.node(i).kill();
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
-              HasSubstr("Connection refused (tried for 500 ms)"));
-  EXPECT_LT(std::chrono::steady_clock::now() - lost, std::chrono::minutes(1));
-}
-
-TEST_F(RedisFailover, IsNotWaitedForUnlessThereIsPatience) {
-  const auto store = open("?failover=0s&timeout=2m");
-  store->put_many(records_with("before"));
-  cluster_.node(0).kill();
-  EXPECT_EQ(failure_of([&] { store->get_many(all_keys()); }), ErrorKind::Unavailable);
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -66,22 +66,6 @@ TEST_F(RedisReplicas, AreMissedWhenTheyHang) {
   ::kill(replica_.pid(), SIGCONT);
 }
 
-TEST_F(RedisReplicas, AreMissedWhenTheyAreGone) {
-  master_.command("SET before 1");
-  replica_.kill();
-  const WaitsCutShort in_vain(master_);
-  const auto store = open("?wait_replicas=1&timeout=2m");
-  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 60000 ms"));
-  EXPECT_EQ(store->get("before"), "1");
-}
-
-TEST_F(RedisReplicas, AreCounted) {
-  const WaitsCutShort in_vain(master_, 1);
-  const auto store = open("?wait_replicas=2&timeout=2m");
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { put(*store, "a", "1"); }),
-            master_.tcp_url() + ": only 1 of 2 replicas have it after 60000 ms");
-}
-
 TEST_F(RedisReplicas, AreWaitedForHalfOfTheTimeout) {
   using std::chrono_literals::operator""ms;
   EXPECT_EQ(ReplicaDemand(2, 10'000ms).command(), (RedisCommand{"WAIT", "2", "5000"}));

@@ -63,14 +63,6 @@ TEST_F(RedisWatch, NamesNoLogThatItDoesNotWatch) {
   EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
 }
 
-TEST_F(RedisWatch, ReportsAtOnceWhatCameBeforeItWasArmed) {
-  for (const char* entry : {"a 5-0", "b 6-0", "c 7-0"}) {
-    server_.command("XADD " + std::string(entry) + " key x");
-  }
-  arm(*watch_, {{"a", log_position(4, 9)}, {"b", log_position(6, 0)}, {"c", {}}});
-  EXPECT_THAT(taken(), UnorderedElementsAre("a", "c"));
-}
-
 TEST_F(RedisWatch, KeepsWaitingWhenMoreWasSeenMeanwhile) {
   arm(*watch_, {{"a", log_position(5, 0)}, {"b", {}}});
   const std::string client = blocked_client();
@@ -130,13 +122,6 @@ TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
   std::vector<std::string> names;
   while (names.empty()) names = taken();
   EXPECT_THAT(names, ElementsAre("a"));
-}
-
-TEST_F(RedisWatch, RefusesALogOfAnotherType) {
-  server_.command("SET a 1");
-  arm(*watch_, {{"a", {}}});
-  ASSERT_TRUE(is_readable(*watch_));
-  EXPECT_EQ(failure_of([&] { watch_->take(); }), ErrorKind::Data);
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
