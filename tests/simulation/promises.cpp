@@ -77,8 +77,8 @@ void Promises::has_written() {
 void Promises::has_written_log() {
   const auto& logs = network_.server().contents.logs;
   if (const auto log = logs.find(log_); log != logs.end() && !log->second.entries.empty()) {
-    const auto& [position, text] = *log->second.entries.rbegin();
-    if (text) logged_[key_of(*text)] = position;
+    const auto& [position, entry] = *log->second.entries.rbegin();
+    if (entry.key) logged_[key_of(*entry.key)] = position;
   }
 }
 
@@ -151,8 +151,8 @@ void Promises::begins_look(SimulatedHost& host) {
   promised.possible_before = std::exchange(promised.possible, {});
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
   promised.in_log.clear();
-  for (const auto& [position, text] : network_.server().contents.logs[log_].entries) {
-    if (text && counts(key_of(*text), position)) promised.in_log.insert(key_of(*text));
+  for (const auto& [position, entry] : network_.server().contents.logs[log_].entries) {
+    if (entry.key && counts(key_of(*entry.key), position)) promised.in_log.insert(key_of(*entry.key));
   }
 }
 

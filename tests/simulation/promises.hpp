@@ -30,7 +30,7 @@ inline std::string key_text(int key) {
 
 // The value of a map's key. No two builds give a key the same.
 inline std::uint32_t value_in(int build, int key) {
-  return static_cast<std::uint64_t>(build) * kSimulatedKeys + static_cast<unsigned>(key);
+  return static_cast<std::uint32_t>(build) * kSimulatedKeys + static_cast<std::uint32_t>(key);
 }
 
 using KeyBits = std::bitset<kSimulatedKeys>;
