@@ -4,11 +4,9 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
-use PHPUnit\Framework\Attributes\Group;
 
 /** Real requests to a real php-fpm, with opcache and JIT; its workers live through all that is published. */
 final class FpmTest extends TestCase
@@ -21,7 +19,6 @@ final class FpmTest extends TestCase
         $set = new Set($query['set']);
         echo json_encode(['worker' => getmypid(), 'answer' => match ($query['what']) {
             'keys' => $set->mayContainMany(['apple', 'pear']),
-            'state' => $set->availability()->name,
             'jit' => opcache_get_status(false)['jit']['on'],
         }]);
         PHP;
@@ -50,18 +47,6 @@ final class FpmTest extends TestCase
         SharedMemory::put('fpm-fresh', ['apple', 'pear']);
         self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-fresh') === [[true, true], [true, true]]);
         self::assertSame($workers, self::assertBothAnswer([true, true], 'keys', 'fpm-fresh'), 'none was restarted');
-    }
-
-    #[Group('unsanitized')]
-    public function testExpiryShowsInRequestsOfFewLookups(): void
-    {
-        SharedMemory::put('fpm-expiring', ['apple'], ['--valid-for', '1h']);
-        $clock = new Clock();
-        $pool = new FpmPool(self::PAGE, clock: $clock);
-        $workers = self::assertBothAnswer('Ready', 'state', 'fpm-expiring', $pool);
-        $clock->advance(7_200);
-        self::assertSame($workers, self::assertBothAnswer('Expired', 'state', 'fpm-expiring', $pool), 'none was restarted');
-        self::assertBothAnswer([true, true], 'keys', 'fpm-expiring', $pool);
     }
 
     public function testAnUnknownSetIsLoggedOncePerWorkerAndFoundWhenItIsPublished(): void
@@ -93,9 +78,9 @@ final class FpmTest extends TestCase
     }
 
     /** @return int[] the processes of the workers */
-    private static function assertBothAnswer(mixed $expected, string $what, string $set, ?FpmPool $pool = null): array
+    private static function assertBothAnswer(mixed $expected, string $what, string $set): array
     {
-        $answers = ($pool ?? self::$pool)->askBothWorkers("what=$what&set=$set");
+        $answers = self::$pool->askBothWorkers("what=$what&set=$set");
         self::assertSame([$expected, $expected], array_values($answers));
         return array_keys($answers);
     }

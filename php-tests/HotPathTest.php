@@ -9,10 +9,12 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
 /**
- * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc.
+ * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc; a
+ * batch nothing but its result.
  * A key is hashed once, however many sets of one seed look at it. The same holds for what is added to a seen set.
  */
 #[Group('unsanitized')]
@@ -76,7 +78,8 @@ final class HotPathTest extends TestCase
                 $set->mayContain($call);
             }
         };
-        $add(1_000);
+        $first = $unseen = hrtime(true); // each process adds others
+        $add($first);
         for ($call = 0; $call < 500; ++$call) {
             $set->addIfNew('to the next look at the clock');
         }
@@ -104,82 +107,46 @@ final class HotPathTest extends TestCase
         self::$windows = null;
     }
 
-    public function testALookupMakesNoSystemCall(): void
+    /** @return iterable<string, array{string, string, string, string, string, string, string}> calls, a batch, what they print, what attaching calls, and the method */
+    public static function paths(): iterable
     {
+        $counts = '"calls":7704,"maybe":3608,"absent":4104,"unavailable":0';
+        $batch = '$set->mayContainMany(["apple", $added, $absent]); $set->candidates(["apple", $added, $absent])';
+        yield 'lookups' => [self::LOOKUPS, '$lookUp()', $batch, 'json_encode(KeySieve\stats()["hot"])', $counts, '"control"', 'Set_mayContain'];
+        yield 'values' => [self::VALUES, '$find()', '$map->getMany(["apple", $other, $absent], $never)', '$sum', '12600', '"control"', 'Map_get'];
+        yield 'additions' => [self::ADDITIONS, '$add($first + 1_000)', '$set->addManyIfNew([$seen, --$unseen])', '$new', '1801', 'shmat(', 'SeenSet_addIfNew'];
+    }
+
+    #[DataProvider('paths')]
+    public function testACallMakesNoSystemCallAllocatesNothingAndReadsNoClock(
+        string $prepare,
+        string $calls,
+        string $batch,
+        string $print,
+        string $printed,
+        string $attaching,
+        string $method,
+    ): void {
         $folder = new Folder('trace');
         $script = PhpScript::run(
-            self::LOOKUPS . <<<'PHP'
-                file_exists('/marker/before');
-                $lookUp();
-                file_exists('/marker/after');
-                echo json_encode(KeySieve\stats()['hot']);
-                PHP,
+            "$prepare $batch; file_exists('/marker/before'); $calls; $batch; file_exists('/marker/after'); echo $print;",
             wrapper: ['strace', '-f', '-o', "$folder/trace"],
         );
         self::assertSame('', $script->errors);
-        self::assertStringContainsString('"calls":7700,"maybe":3600,"absent":4100,"unavailable":0', $script->output);
+        self::assertStringContainsString($printed, $script->output);
         [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
         self::assertSame('', $between);
-        self::assertStringContainsString('"control"', $before);
-    }
+        self::assertStringContainsString($attaching, $before);
 
-    public function testAValueTakesNoSystemCall(): void
-    {
-        $folder = new Folder('trace');
-        $script = PhpScript::run(
-            self::VALUES . "file_exists('/marker/before'); \$find(); file_exists('/marker/after'); echo \$sum;",
-            wrapper: ['strace', '-f', '-o', "$folder/trace"],
-        );
-        self::assertSame('', $script->errors);
-        self::assertSame('12600', $script->output);
-        [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
-        self::assertSame('', $between);
-        self::assertStringContainsString('"control"', $before);
-    }
-
-    public function testAValueAllocatesNothingAndReadsNoClock(): void
-    {
-        [$before, $calls] = self::profiles(self::VALUES . 'sleep(0); $find(); sleep(0);');
-        self::assertAllocatesNothingAndReadsNoClock($before, $calls);
-        self::assertStringContainsString('fn=zim_KeySieve_Map_get', $calls);
-    }
-
-    public function testAnAdditionMakesNoSystemCall(): void
-    {
-        $folder = new Folder('trace');
-        $script = PhpScript::run(
-            self::ADDITIONS . "file_exists('/marker/before'); \$add(2_000); file_exists('/marker/after'); echo \$new;",
-            wrapper: ['strace', '-f', '-o', "$folder/trace"],
-        );
-        self::assertSame('', $script->errors);
-        self::assertSame('1801', $script->output);
-        [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
-        self::assertSame('', $between);
-        self::assertStringContainsString('shmat(', $before);
-    }
-
-    public function testAnAdditionAllocatesNothingAndReadsNoClock(): void
-    {
-        [$before, $additions] = self::profiles(self::ADDITIONS . 'sleep(0); $add(3_000); sleep(0);');
-        self::assertAllocatesNothingAndReadsNoClock($before, $additions);
-        self::assertStringContainsString('fn=zim_KeySieve_SeenSet_addIfNew', $additions);
-    }
-
-    public function testALookupAllocatesNothingAndReadsNoClock(): void
-    {
-        [$before, $lookUps] = self::profiles(self::LOOKUPS . 'sleep(0); $lookUp(); sleep(0);');
-        self::assertAllocatesNothingAndReadsNoClock($before, $lookUps);
-        self::assertStringContainsString('fn=zim_KeySieve_Set_mayContain', $lookUps);
-    }
-
-    /** Of two profiles: all that comes before the calls, and the calls. */
-    private static function assertAllocatesNothingAndReadsNoClock(string $before, string $calls): void
-    {
-        $expensive = '/^fn=(_?\w*alloc\w*|\w*memalign|operator new.*|clock_gettime|gettimeofday|time)(@.*)?$/m';
-        self::assertSame(0, preg_match_all($expensive, $calls, $found), implode("\n", $found[0]));
+        [$before, $between, $inBatch] = self::profiles("$prepare $batch; sleep(0); $calls; sleep(0); $batch; sleep(0);");
+        $ofSystem = '\w*memalign|operator new.*|clock_gettime|gettimeofday|time';
+        foreach ([[$between, '_?\w*alloc\w*'], [$inBatch, '[mc]alloc|realloc']] as [$profile, $allocation]) {
+            self::assertSame(0, preg_match_all("/^fn=($allocation|$ofSystem)(@.*)?$/m", $profile, $found), implode("\n", $found[0]));
+        }
         foreach (['malloc', '_emalloc', 'clock_gettime'] as $function) {
             self::assertMatchesRegularExpression("/^fn=$function(@.*)?$/m", $before, 'what attaches the set needs it');
         }
+        self::assertStringContainsString("fn=zim_KeySieve_$method", $between);
     }
 
     /** Another thread of a PHP with threads may call putenv() at any time. */

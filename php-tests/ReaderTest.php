@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Map;
 use KeySieve\Reader\Failure;
 use KeySieve\Reader\File;
 use KeySieve\Reader\Header;
@@ -19,75 +18,6 @@ use PHPUnit\Framework\Attributes\DataProvider;
 /** The snapshot reader of the package, compared with the extension in one process, and with bytes that are wrong. */
 final class ReaderTest extends TestCase
 {
-    /** @return iterable<string, array{string}> */
-    public static function kinds(): iterable
-    {
-        foreach (SharedMemory::kinds() as $kind) {
-            yield $kind => [$kind];
-        }
-    }
-
-    #[DataProvider('kinds')]
-    public function testAnswersLikeTheExtensionInRandomSnapshots(string $kind): void
-    {
-        mt_srand(crc32($kind)); // always the same sets; their seeds are random
-        for ($round = 0; $round < 6; ++$round) {
-            $count = (int) 10 ** (mt_rand(0, 4_500) / 1_000);
-            $options = ['--kind', $kind, '--fpr', (string) (10 ** (-mt_rand(400, 5_000) / 1_000)), '--shard-size', [1, 2, 4][mt_rand(0, 2)] . 'KiB'];
-            if ($round % 2 === 1) {
-                $absent = SharedMemory::directory() . '/reader.absent';
-                file_put_contents($absent, implode("\n", self::keys(mt_rand(1, 20_000), 'absent')) . "\n");
-                array_push($options, '--known-absent', $absent);
-            }
-            SharedMemory::put("random-$kind-$round", self::keys($count), $options);
-            $snapshot = Snapshot::of("random-$kind-$round", File::open(SharedMemory::directory() . "/random-$kind-$round.ks"));
-            $set = new Set("random-$kind-$round");
-            $keys = [...self::keys(min($count, 3_000)), ...self::keys(2_000, 'absent'), ...self::keys(5_000, 'foreign')];
-            self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys), "$count keys, " . implode(' ', $options));
-            self::assertSame($set->info()->fillRatio, $snapshot->fillRatio());
-        }
-    }
-
-    public function testAnswersLikeTheExtensionInRandomMaps(): void
-    {
-        mt_srand(40); // always the same maps; their seeds are random
-        for ($round = 0; $round < 12; ++$round) {
-            $keys = self::keys((int) 10 ** (mt_rand(0, 4_300) / 1_000));
-            $bits = mt_rand(1, 32);
-            $options = ['--fpr', (string) (10 ** (-mt_rand(302, 8_000) / 1_000)), '--shard-size', [1, 2, 4][mt_rand(0, 2)] . 'KiB'];
-            if ($round % 3 === 1) {
-                $absent = SharedMemory::directory() . '/reader.absent';
-                file_put_contents($absent, implode("\n", self::keys(mt_rand(1, 20_000), 'absent')) . "\n");
-                array_push($options, '--known-absent', $absent);
-            }
-            $name = "random-map-$round";
-            $values = array_fill_keys($keys, 0);
-            array_walk($values, static fn (int &$value) => $value = mt_rand(0, (1 << $bits) - 1));
-            SharedMemory::publish(SharedMemory::buildMap($name, $values, $options));
-            $snapshot = Snapshot::of($name, File::open(SharedMemory::directory() . "/$name.ks"));
-            $asked = [...array_slice($keys, 0, 2_000), ...self::keys(1_000, 'absent'), ...self::keys(3_000, 'foreign')];
-            $found = array_filter(array_combine($asked, self::values($snapshot, $asked)), is_int(...));
-            self::assertSame((new Map($name))->getMany($asked, static fn () => []), $found, "$bits bits, " . implode(' ', $options));
-            self::assertSame((new Set($name))->mayContainMany($asked), self::answers($snapshot, $asked));
-            self::assertSame(array_slice($values, 0, 2_000), array_slice($found, 0, min(count($keys), 2_000)));
-        }
-    }
-
-    public function testAWrongByteOfAMapIsRefusedWhereverItIs(): void
-    {
-        $whole = file_get_contents(SharedMemory::buildMap('damaged-map', self::smallValues(), ['--shard-size', '1KiB']));
-        for ($at = 0; $at < strlen($whole); $at += $at < 400 || ($at > 940 && $at < 990) || ($at > 4_096 && $at < 4_300) ? 1 : 37) {
-            $bytes = $whole;
-            $bytes[$at] = $bytes[$at] ^ "\x10";
-            try {
-                self::values(Snapshot::of('damaged-map', self::file($bytes)), self::keys(300));
-                self::fail("accepted a wrong byte at $at");
-            } catch (Failure $failure) {
-                self::assertStringContainsString('/bytes-', $failure->getMessage());
-            }
-        }
-    }
-
     /** @return iterable<string, array{int, string, string}> bytes at an offset, and the fault */
     public static function forgedMaps(): iterable
     {
@@ -173,23 +103,16 @@ final class ReaderTest extends TestCase
         self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys));
     }
 
-    #[DataProvider('kinds')]
-    public function testAWrongByteIsRefusedWhereverItIs(string $kind): void
+    public function testAWrongByteIsRefusedWhereverItIs(): void
     {
-        $keys = self::keys(300);
         $absent = SharedMemory::directory() . '/reader.absent';
         file_put_contents($absent, implode("\n", self::keys(300, 'absent')) . "\n");
-        $whole = file_get_contents(SharedMemory::build('damaged', $keys, ['--kind', $kind, '--shard-size', '1KiB', '--known-absent', $absent]));
-        for ($at = 0; $at < strlen($whole); $at += $at < 400 ? 1 : 37) {
-            $bytes = $whole;
-            $bytes[$at] = $bytes[$at] ^ "\x10";
-            try {
-                self::answers(Snapshot::of('damaged', self::file($bytes)), $keys);
-                self::fail("accepted a wrong byte at $at");
-            } catch (Failure $failure) {
-                self::assertStringContainsString('/bytes-', $failure->getMessage());
-            }
+        foreach (SharedMemory::kinds() as $kind) {
+            $options = ['--kind', $kind, '--shard-size', '1KiB', '--known-absent', $absent];
+            self::assertEachWrongByteIsRefused($kind, SharedMemory::build('damaged', self::keys(300), $options), self::answers(...));
         }
+        $map = SharedMemory::buildMap('damaged', self::smallValues(), ['--shard-size', '1KiB']);
+        self::assertEachWrongByteIsRefused('a map', $map, self::values(...));
     }
 
     public function testASnapshotOfAnotherLengthIsRefused(): void
@@ -228,12 +151,28 @@ final class ReaderTest extends TestCase
     /** Tables whose checksums are right but which no builder makes: each must be refused before it misleads a lookup. */
     public function testATableThatCannotBeIsRefused(): void
     {
-        foreach (self::kinds() as [$kind]) {
+        foreach (SharedMemory::kinds() as $kind) {
             $whole = file_get_contents(SharedMemory::build('tables', self::keys(300), ['--kind', $kind, '--shard-size', '1KiB']));
             foreach ([["\xff", 3], ["\xff\xff", 4], ["\xff\xff", 6]] as [$wrong, $field]) {
                 $snapshot = self::file(Forgery::of($whole, 4096 + $field, $wrong));
                 $ask = static fn () => self::answers(Snapshot::of('tables', $snapshot), self::keys(300));
                 self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
+            }
+        }
+    }
+
+    /** Tries most bytes of the header and the tables, and some of the shards. */
+    private static function assertEachWrongByteIsRefused(string $what, string $path, callable $ask): void
+    {
+        $whole = file_get_contents($path);
+        for ($at = 0; $at < strlen($whole); $at += $at < 400 || ($at > 940 && $at < 990) || ($at > 4_096 && $at < 4_300) ? 1 : 37) {
+            $bytes = $whole;
+            $bytes[$at] = $bytes[$at] ^ "\x10";
+            try {
+                $ask(Snapshot::of('damaged', self::file($bytes)), self::keys(300));
+                self::fail("accepted a wrong byte of $what at $at");
+            } catch (Failure $failure) {
+                self::assertStringContainsString('/bytes-', $failure->getMessage());
             }
         }
     }

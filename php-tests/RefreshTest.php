@@ -95,18 +95,6 @@ final class RefreshTest extends TestCase
     }
 
     #[Group('extension')]
-    public function testAHandlerThatPublishesAndReturnsGetsAnAnswer(): void
-    {
-        SharedMemory::put('returned', ['', 'apple'], ['-0']);
-        $set = new Set('returned');
-        self::assertTrue(CoerciveCalls::mayContainNull('returned', static function () use ($set): bool {
-            self::replaceUntilAttached($set, 'returned');
-            return true;
-        }));
-        self::assertSame(1, self::mappedSnapshots('returned'));
-    }
-
-    #[Group('extension')]
     public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
     {
         SharedMemory::put('stringable', ['apple']);

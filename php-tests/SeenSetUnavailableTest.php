@@ -10,7 +10,6 @@ use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SeenWindows;
-use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -59,14 +58,6 @@ final class SeenSetUnavailableTest extends TestCase
         self::assertSame("keysieve: $reason: $effect\n", $script->errors);
     }
 
-    public function testASetOfWhichNothingIsKnownThrows(): void
-    {
-        $script = PhpScript::run(str_replace('unavailable', 'nowhere', self::CALLS), ['keysieve.on_unavailable' => 'maybe']);
-        $reason = 'seen set "nowhere" is missing (' . SharedMemory::directory() . '/seen.d/nowhere: No such file or directory)';
-        self::assertSame(str_repeat("nowhere Missing: $reason\n", 5) . 'null Missing', $script->output);
-        self::assertSame("keysieve: $reason: every call throws\n", $script->errors);
-    }
-
     /** @return iterable<string, array{string, string}> on_unavailable, and what the calls answer */
     public static function disabled(): iterable
     {
@@ -82,13 +73,6 @@ final class SeenSetUnavailableTest extends TestCase
         $script = PhpScript::run(self::CALLS, ['keysieve.enabled' => 0]);
         self::assertSame([$answers, ''], [$script->output, $script->errors]);
         self::assertTrue((new SeenSet('unavailable'))->addIfNew('apple'), 'nothing was added');
-    }
-
-    public function testASetOfWhichNothingIsKnownIsNewWhileKeysieveIsDisabled(): void
-    {
-        $script = PhpScript::run(str_replace('unavailable', 'nowhere', self::CALLS), ['keysieve.enabled' => 0]);
-        self::assertSame('true true {"x":true,"7":true,"y":true} true true null Disabled', $script->output);
-        self::assertSame('', $script->errors);
     }
 
     /** @return iterable<string, array{callable(string): mixed, string}> what is done to the folder, and the reason */

@@ -138,15 +138,5 @@ TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
               " outages; one publish has " + std::to_string(stops_) + " such moments");
 }
 
-TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {
-  for (std::uint64_t kill = 1; kill <= 5; ++kill) {
-    ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
-  }
-  const std::uint64_t highest = publication_of(writable_control().page().current);
-  EXPECT_GT(publish_generation(1), highest);
-  EXPECT_EQ(served(), 1U);
-  EXPECT_LE(file_names().size(), 2U + 3 * 2U);  // lock, control, three publications
-}
-
 }  // namespace
 }  // namespace keysieve::test

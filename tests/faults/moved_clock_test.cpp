@@ -33,12 +33,9 @@ class MovedClock : public Keysieved {
     return {"LD_PRELOAD=" + libfaketime(), "FAKETIME_TIMESTAMP_FILE=" + (site_.root() / "clock"),
             "FAKETIME_NO_CACHE=1", "DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"};
   }
-  ProgramResult keysieve(std::vector<std::string> arguments) const {
-    return run_program(
-        {.program = KEYSIEVE_PROGRAM, .arguments = std::move(arguments), .environment = environment()});
-  }
   void must(std::vector<std::string> arguments) const {
-    const ProgramResult result = keysieve(std::move(arguments));
+    const ProgramResult result = run_program(
+        {.program = KEYSIEVE_PROGRAM, .arguments = std::move(arguments), .environment = environment()});
     EXPECT_EQ(result.exit_status, 0) << result.errors;
   }
   void build(int keys, std::vector<std::string> options) const {
@@ -83,22 +80,6 @@ TEST_F(MovedClock, LosesNoKeyAndDelaysNone) {
   }
   soak_report("clock of a host moved by a day: " + std::to_string(moves_) + " times, " +
               std::to_string(generation) + " generations and as many adds followed at once, no key lost");
-}
-
-TEST_F(MovedClock, ExpiresSetsByTheHostsClock) {
-  constexpr int kMaybe = 0;
-  constexpr int kAbsent = 1;
-  move_clock("+0d");
-  build(1000, {"--valid-for", "1h"});
-  must({"publish", "--directory", site_.directory(), snapshot()});
-  const auto answer = [&](const char* clock, const std::string& key) {
-    move_clock(clock);
-    return keysieve({"query", "--directory", site_.directory(), "tags", key}).exit_status;
-  };
-  for (const char* clock : {"+0d", "+1d", "-1d", "+0d"}) {
-    EXPECT_EQ(answer(clock, key_number(7)), kMaybe) << clock;
-    EXPECT_EQ(answer(clock, "strange"), clock == std::string("+1d") ? kMaybe : kAbsent) << clock;
-  }
 }
 
 }  // namespace

@@ -101,15 +101,6 @@ class StarvedKeysieve : public StarvedPrograms {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_.path()),
                                                   std::filesystem::directory_iterator()));
   }
-  [[nodiscard]] std::unique_ptr<Store> store() const { return open_store(url_); }
-  [[nodiscard]] std::uint64_t generation() const { return pull(*store(), "tags").record.generation; }
-  [[nodiscard]] std::uint64_t published() const {
-    SetReader reader({.directory = path("shm"), .max_jitter = std::chrono::milliseconds(0)}, "tags");
-    const Attachment* attached = reader.follow();
-    return attached ? attached->id().publication : 0;
-  }
-
-  std::string url_ = "lmdb:" + path("store");
 };
 
 TEST_F(StarvedKeysieve, BuildLeavesTheOldFileOrTheNewOne) {
@@ -124,52 +115,6 @@ TEST_F(StarvedKeysieve, BuildLeavesTheOldFileOrTheNewOne) {
       },
       [&](bool is_done) {
         EXPECT_TRUE(build_id_in("tags.ks") != before || !is_done);
-        EXPECT_EQ(files(), files_before);
-      });
-}
-
-TEST_F(StarvedKeysieve, PushLeavesTheOldGenerationOrTheNewOne) {
-  build("tags.ks");
-  succeed({"push", path("tags.ks"), url_});
-  std::uint64_t before = 1;
-  starve_program(
-      "keysieve push",
-      [&] {
-        build("tags.ks");
-        before = generation();
-        return keysieve({"push", path("tags.ks"), url_});
-      },
-      [&](bool is_done) { EXPECT_THAT(generation(), AnyOf(before + 1, is_done ? before + 1 : before)); });
-}
-
-TEST_F(StarvedKeysieve, PublishLeavesTheOldPublicationOrTheNewOne) {
-  build("tags.ks");
-  std::uint64_t before = 0;
-  starve_program(
-      "keysieve publish",
-      [&] {
-        before = published();
-        return keysieve({"publish", "--directory", path("shm"), path("tags.ks")});
-      },
-      [&](bool is_done) { EXPECT_THAT(published(), AnyOf(before + 1, is_done ? before + 1 : before)); });
-}
-
-TEST_F(StarvedKeysieve, PullLeavesTheOldFileOrTheNewOne) {
-  build("tags.ks");
-  succeed({"push", path("tags.ks"), url_});
-  build("pulled.ks");
-  const BuildId pushed = build_id_in("tags.ks");
-  const std::size_t files_before = files();
-  BuildId before{};
-  starve_program(
-      "keysieve pull",
-      [&] {
-        build("pulled.ks");
-        before = build_id_in("pulled.ks");
-        return keysieve({"pull", url_, "tags", "-o", path("pulled.ks")});
-      },
-      [&](bool is_done) {
-        EXPECT_THAT(build_id_in("pulled.ks"), AnyOf(pushed, is_done ? pushed : before));
         EXPECT_EQ(files(), files_before);
       });
 }

@@ -102,13 +102,13 @@ void run_on(const std::function<void()>& function, Thread& thread) {
 
 class Explorer {
  public:
-  Explorer(const Program& program, Visit visit) : program_(program), visit_(visit) {}
+  explicit Explorer(const Program& program) : program_(program) {}
 
   Explored explore() {
     State first{Memory(context.values), std::vector<Thread>(program_.threads.size())};
     for (std::size_t i = 0; i < program_.threads.size(); ++i) run_on(program_.threads[i], first.threads[i]);
     visit(first);
-    return {.states = seen_.size(), .ends = ends_, .places = context.places, .violation = violation_};
+    return {.states = seen_.size(), .places = context.places, .violation = violation_};
   }
 
  private:
@@ -116,7 +116,7 @@ class Explorer {
   static constexpr std::size_t kMostStates = 50'000'000;
 
   void visit(const State& state) {
-    if (!seen_.insert(state.hash()).second && visit_ == Visit::Once) return;
+    if (!seen_.insert(state.hash()).second) return;  // it was gone on from
     if (seen_.size() > kMostStates) give_up("too many states");
     bool has_ended = true;
     for (std::size_t i = 0; i < state.threads.size() && context.violated == nullptr; ++i) {
@@ -205,11 +205,7 @@ class Explorer {
 
   // Once more from the beginning, since the functions may have left in variables what `at_end` looks at.
   void end(const State& state) {
-    if (context.violated != nullptr) return;
-    std::vector<std::vector<std::uint64_t>> results;
-    for (const Thread& thread : state.threads) results.push_back(thread.results);
-    ends_.insert(std::move(results));
-    if (!program_.at_end) return;
+    if (context.violated != nullptr || !program_.at_end) return;
     for (std::size_t i = 0; i < program_.threads.size(); ++i) {
       Thread thread = state.threads[i];
       run_on(program_.threads[i], thread);
@@ -237,9 +233,7 @@ class Explorer {
   };
 
   const Program& program_;
-  const Visit visit_;
   std::unordered_set<std::uint64_t> seen_;  // hashes of states
-  std::set<std::vector<std::vector<std::uint64_t>>> ends_;
   std::vector<Taken> path_;
   std::string violation_;
 };
@@ -269,13 +263,13 @@ void require(bool holds, const char* what) {
   if (!holds && context.violated == nullptr) context.violated = what;
 }
 
-Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings, Visit visit) {
+Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings) {
   context.values.clear();
   context.places.clear();
   context.violated = nullptr;
   context.weakenings = &weakenings;
   const Program program = make();
-  return Explorer(program, visit).explore();
+  return Explorer(program).explore();
 }
 
 std::vector<Order> weaker_orders(const Used& used) {

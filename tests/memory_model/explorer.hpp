@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -94,15 +93,11 @@ struct Weakening {
 
 struct Explored {
   std::uint64_t states = 0;
-  std::set<std::vector<std::vector<std::uint64_t>>> ends;  // all that each thread has read
   std::map<PlaceName, Used> places;
   std::string violation;  // what does not hold, and the steps to it; empty: everything holds
 };
-// Ends at the first violation. A state that was reached before is not gone on from (`Once`); `Always` is for
-// checking that, with the smallest programs.
-enum class Visit : std::uint8_t { Once, Always };
-Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings = {},
-                 Visit visit = Visit::Once);
+// Ends at the first violation.
+Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings = {});
 
 // Those that are weaker by one or more steps, strongest first.
 std::vector<Order> weaker_orders(const Used& used);

@@ -95,10 +95,6 @@ void Simulation::load(SimulatedHost& host) {
       host.end_loader();
       if (scheduler_.is_ending()) throw;
       if (const auto reboot = reboots_.find(&host); reboot != reboots_.end()) {
-        if (draw(2) == 0) {
-          disk_.lose_power(host.cache(), random_);
-          story_.tell("has lost power");
-        }
         host.reboot(reboot->second);
         promises_.has_rebooted(host, reboot->second);
         reboots_.erase(reboot);

@@ -7,7 +7,6 @@
 
 #include "tests/simulation/dice.hpp"
 #include "tests/simulation/promises.hpp"
-#include "tests/simulation/simulated_disk.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -24,7 +23,6 @@ class Simulation : Dice {
   [[nodiscard]] SimulatedMs lasted() const noexcept { return time_.now; }
   [[nodiscard]] std::uint64_t steps() const noexcept { return scheduler_.steps(); }
   [[nodiscard]] const Promises::Answers& answers() const noexcept { return promises_.answers; }
-  [[nodiscard]] const SimulatedDisk& disk() const noexcept { return disk_; }
 
  private:
   // How often what goes wrong beside the network; drawn once. 0: never.
@@ -57,7 +55,6 @@ class Simulation : Dice {
 
   SimulatedTime time_;
   TemporaryDirectory root_{fast_folder()};
-  SimulatedDisk disk_;
   Machine builder_{"builder"};
   Machine adder_{"adder"};
   Machine operator_{"operator"};

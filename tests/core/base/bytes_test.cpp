@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <ctime>
 
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
-#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 namespace {
@@ -44,15 +42,6 @@ TEST(Random, FillsAllOfALongStretch) {
   std::array<std::array<std::uint64_t, 8>, 100> words{};
   fill_random(std::as_writable_bytes(std::span(words)));
   for (const auto& stretch : words) EXPECT_NE(stretch, (std::array<std::uint64_t, 8>{}));
-}
-
-TEST(Random, GivesADifferentValueEachTime) {
-  EXPECT_NE(random_value<std::uint64_t>(), random_value<std::uint64_t>());
-}
-
-// time() reads a coarser clock, which lags by up to a tick.
-TEST(Clock, CountsUnixSeconds) {
-  EXPECT_NEAR(static_cast<double>(unix_now()), static_cast<double>(std::time(nullptr)), 1.0);
 }
 
 }  // namespace

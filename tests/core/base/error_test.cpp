@@ -11,10 +11,6 @@ namespace {
 
 using ::testing::StrEq;
 
-TEST(Error, CarriesItsKind) {
-  EXPECT_EQ(Error(ErrorKind::Data, "x").kind(), ErrorKind::Data);
-}
-
 TEST(Error, SeparatesAFailedReadFromAMissingPermission) {
   EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([] { throw_read_error("f", ENOENT); }),
               StrEq("f: No such file or directory"));

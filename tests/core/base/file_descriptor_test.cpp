@@ -24,16 +24,6 @@ FileDescriptor open_null() {
   return FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-TEST(FileDescriptor, ClosesItselfAtTheEndOfItsScope) {
-  int fd = -1;
-  {
-    const FileDescriptor file = open_null();
-    fd = file.get();
-    EXPECT_TRUE(is_open_in_process(fd));
-  }
-  EXPECT_FALSE(is_open_in_process(fd));
-}
-
 // As in a program that was started without a standard input.
 TEST(FileDescriptor, ClosesNumber0Too) {
   const auto closes_it = [] {
@@ -45,14 +35,6 @@ TEST(FileDescriptor, ClosesNumber0Too) {
     ::_exit(is_open_in_process(0) ? 2 : 0);
   };
   EXPECT_EXIT(closes_it(), ::testing::ExitedWithCode(0), "");
-}
-
-TEST(FileDescriptor, MovesWithoutClosing) {
-  FileDescriptor from = open_null();
-  const int fd = from.get();
-  FileDescriptor to = std::move(from);
-  EXPECT_EQ(to.get(), fd);
-  EXPECT_TRUE(is_open_in_process(fd));
 }
 
 TEST(FileDescriptor, ClosesItsOldFileWhenAnotherIsMovedIn) {
@@ -69,14 +51,6 @@ TEST(FileDescriptor, StaysOpenWhenItIsMovedIntoItself) {
   file = std::move(same);
   EXPECT_TRUE(file.is_open());
   EXPECT_TRUE(is_open_in_process(file.get()));
-}
-
-TEST(FileDescriptor, WritesAllBytes) {
-  const test::TemporaryDirectory directory;
-  const std::string text(1'000'000, 'x');
-  const FileDescriptor file(::open((directory / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  write_all(file, as_bytes(text), directory / "file");
-  EXPECT_EQ(stat_of(file, "file").st_size, 1'000'000);
 }
 
 TEST(FileDescriptor, ReadsFromAnOffsetAndNoMoreThanThereIs) {

@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <string>
-#include <utility>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
@@ -38,30 +37,8 @@ class MappedRegionTest : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(MappedRegionTest, MapsAFileReadOnly) {
-  EXPECT_EQ(as_text(bytes_of(map_text("the bytes"))), "the bytes");
-}
-
 TEST_F(MappedRegionTest, MapsAnEmptyFileAsNoBytes) {
   EXPECT_TRUE(bytes_of(map_text("")).empty());
-}
-
-TEST_F(MappedRegionTest, UnmapsAtTheEndOfItsScope) {
-  std::byte* address = nullptr;
-  {
-    const MappedRegion region = map_text("the bytes");
-    address = region.address();
-    EXPECT_TRUE(is_mapped_in_process(address));
-  }
-  EXPECT_FALSE(is_mapped_in_process(address));
-}
-
-TEST_F(MappedRegionTest, KeepsItsAddressWhenItIsMoved) {
-  MappedRegion from = map_text("the bytes");
-  const std::byte* address = from.address();
-  const MappedRegion to = std::move(from);
-  EXPECT_EQ(to.address(), address);
-  EXPECT_EQ(as_text(bytes_of(to)), "the bytes");
 }
 
 TEST_F(MappedRegionTest, UnmapsItsOldFileWhenAnotherIsMovedIn) {

@@ -183,19 +183,6 @@ TEST_P(BitKinds, EstimatesAnFprOf1ForAFullShard) {
   EXPECT_DOUBLE_EQ(kind().estimated_fpr(full, {}, geometry_for(1).params), 1.0);
 }
 
-TEST_P(FilterConformance, ExpectsAHigherFprWithMoreKeys) {
-  const FilterParams params = geometry_for(1).params;
-  double before = 0.0;
-  EXPECT_EQ(kind().theoretical_fpr(params, 0.0), 0.0);
-  for (double keys = 50.0; keys < 20'000.0; keys *= 2.0) {
-    const double fpr = kind().theoretical_fpr(params, keys);
-    EXPECT_TRUE(fpr > before || fpr < kMinFprOfEveryKind || fpr > 1 - 1e-9) << keys;
-    EXPECT_GE(fpr, before * (1 - 1e-9)) << keys;
-    EXPECT_LE(fpr, 1.0 + 1e-9) << keys;
-    before = fpr;
-  }
-}
-
 auto every_size_of(bool (*has)(const FilterKind&)) {
   return ::testing::Combine(test::ids_of_kinds(has), test::every_shard_size());
 }

@@ -17,7 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsNull;
-using ::testing::NotNull;
 
 FilterParams params_of(const FilterKind& kind, std::uint32_t shard_bytes = kDefaultShardBytes) {
   return size_filter(kind, {.keys = 1'000, .target_fpr = 0.01, .shard_bytes = shard_bytes}).params;
@@ -40,26 +39,6 @@ TEST_P(EveryEntry, ThatIsBuiltHasNoFault) {
       EXPECT_EQ(entry.key_count, count);
       EXPECT_THAT(kind().fault_of(params, entry), IsNull()) << count;
     }
-  }
-}
-
-TEST_P(EveryEntry, WithTheWidestWidthHasAFault) {
-  EXPECT_THAT(kind().fault_of(params_of(kind()), {.key_count = 1, .width = 255}), NotNull());
-}
-
-TEST_P(EveryEntry, WithSlotsBeyondTheShardHasAFault) {
-  const FilterParams params = params_of(kind());
-  for (const std::uint8_t width : kHashCounts<0, 1, 6, 10, 24, 30>) {
-    const ShardEntry entry{.key_count = 1, .width = width, .block_count = 0xffff};
-    EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
-  }
-}
-
-TEST_P(EveryEntry, WithAnImpossibleShapeHasAFault) {
-  const FilterParams params = params_of(kind());
-  for (const std::uint8_t width : kHashCounts<0, 6>) {
-    const ShardEntry entry{.key_count = 1, .width = width, .block_count = 20, .shape = 0xffff};
-    EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
   }
 }
 

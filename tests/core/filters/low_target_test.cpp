@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 
 #include "core/builder/filters/bits.hpp"
 #include "core/builder/filters/sizing.hpp"
@@ -15,7 +14,6 @@ namespace {
 
 using test::built_in;
 using test::BuiltShards;
-using test::hashes_of_numbers;
 using test::never_added;
 
 class LowTarget : public ::testing::TestWithParam<test::KindAndShardBytes> {
@@ -24,9 +22,8 @@ class LowTarget : public ::testing::TestWithParam<test::KindAndShardBytes> {
   [[nodiscard]] static std::uint32_t shard_bytes() { return std::get<1>(GetParam()); }
   [[nodiscard]] double target() const { return target_; }
 
-  [[nodiscard]] Geometry geometry_for(std::uint64_t keys, double growth = 1.0) const {
-    return size_filter(kind(),
-                       {.keys = keys, .target_fpr = target_, .growth = growth, .shard_bytes = shard_bytes()});
+  [[nodiscard]] Geometry geometry_for(std::uint64_t keys) const {
+    return size_filter(kind(), {.keys = keys, .target_fpr = target_, .shard_bytes = shard_bytes()});
   }
   static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
     return static_cast<std::uint64_t>(std::count_if(
@@ -42,30 +39,6 @@ TEST_P(LowTarget, AnswersMaybeForEveryKeyAndForHardlyAnyOther) {
   const BuiltShards shards(kind(), geometry_for(keys.size()), keys);
   EXPECT_EQ(count_maybe(shards, keys), keys.size());
   EXPECT_LE(count_maybe(shards, never_added(100'000)), 3U) << "expected are at most 0.1";
-}
-
-TEST_P(LowTarget, LeavesNoShardWithoutAValidEntry) {
-  const Geometry geometry = geometry_for(20'000);
-  const BuiltShards shards(kind(), geometry, built_in(20'000));
-  for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
-    EXPECT_EQ(kind().fault_of(geometry.params, shards.array().entries[i]), nullptr) << i;
-  }
-}
-
-TEST_P(LowTarget, AnswersAlikeForSingleKeysAndBatchesWithEveryInstructionSet) {
-  constexpr std::uint64_t kKeys = 20'000;
-  constexpr std::size_t kProbes = 1'000;
-  const BuiltShards shards(kind(), geometry_for(kKeys, 8.0), built_in(kKeys));
-  const auto probes = hashes_of_numbers(kKeys - kProbes / 2, kProbes);
-  const Lookup scalar = shards.lookup(InstructionSet::Scalar);
-  for (const InstructionSet instructions : instruction_sets()) {
-    const auto results = std::make_unique<bool[]>(kProbes);
-    shards.lookup(instructions).may_contain_many(shards.array(), probes, results.get());
-    for (std::size_t i = 0; i < kProbes; ++i) {
-      ASSERT_EQ(results[i], scalar.may_contain(shards.array(), probes[i])) << i;
-      ASSERT_EQ(results[i], shards.lookup(instructions).may_contain(shards.array(), probes[i])) << i;
-    }
-  }
 }
 
 // The mean over 200,000 keys: at such targets a few crowded blocks or narrow shards decide it.

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <set>
-
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -10,37 +8,6 @@ namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Snapshots store ids: they never change and are never reused.
-TEST(Registry, FindsEachKindByItsId) {
-  EXPECT_EQ(find_filter_kind(std::uint8_t{1})->name, "bloom");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{2})->name, "partitioned_bloom");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{3})->name, "blocked_bloom");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{4})->name, "split_block_bloom");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{5})->name, "cuckoo");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{6})->name, "xor");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{7})->name, "binary_fuse");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{8})->name, "ribbon");
-  EXPECT_EQ(find_filter_kind(std::uint8_t{9}), nullptr);
-}
-
-TEST(Registry, FindsEachKindByItsName) {
-  for (const FilterKind& kind : filter_kinds()) {
-    EXPECT_EQ(find_filter_kind(kind.name), &kind);
-    EXPECT_EQ(find_filter_kind(kind.id), &kind);
-    EXPECT_EQ(&filter_kind_named(kind.name), &kind);
-  }
-}
-
-TEST(Registry, GivesEachKindItsOwnId) {
-  std::set<unsigned> ids{0};
-  for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(ids.insert(kind.id).second) << kind.name;
-}
-
-TEST(Registry, GivesEachKindItsOwnName) {
-  std::set<std::string_view> names;
-  for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
-}
 
 TEST(Registry, DescribesEachKindCompletely) {
   for (const FilterKind& kind : filter_kinds()) {
@@ -57,17 +24,6 @@ TEST(Registry, DescribesEachKindCompletely) {
   }
 }
 
-TEST(Registry, HasTheDefaultKind) {
-  ASSERT_NE(find_filter_kind(kDefaultKindName), nullptr);
-}
-
-TEST(Registry, FindsNothingForUnknownIdsAndNames) {
-  EXPECT_EQ(find_filter_kind(std::uint8_t{0}), nullptr);
-  EXPECT_EQ(find_filter_kind(std::uint8_t{255}), nullptr);
-  EXPECT_EQ(find_filter_kind(""), nullptr);
-  EXPECT_EQ(find_filter_kind("Bloom"), nullptr);
-}
-
 TEST(Registry, ListsTheKnownNamesForAnUnknownOne) {
   EXPECT_THAT(test::message_of<ErrorKind::Usage>([] { filter_kind_named("blom"); }),
               AllOf(HasSubstr("\"blom\""), HasSubstr("bloom"), HasSubstr("blocked_bloom"),
@@ -80,14 +36,6 @@ TEST(Registry, ListsTheWantedKinds) {
       kind_names([](const FilterKind& kind) { return kind.cache_lines({.hash_count = 8}, 3'000) == 1; }),
       HasSubstr("blocked_bloom, split_block_bloom"));
   EXPECT_EQ(kind_names([](const FilterKind&) { return false; }), "none");
-}
-
-TEST(ShardBytes, ArePowersOfTwoFrom1To8KiB) {
-  for (const std::uint64_t bytes : {1024U, 2048U, 4096U, 8192U}) EXPECT_TRUE(is_shard_bytes(bytes)) << bytes;
-  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{512}, std::uint64_t{3000},
-                                    std::uint64_t{16384}, (std::uint64_t{1} << 32) + 4096}) {
-    EXPECT_FALSE(is_shard_bytes(bytes)) << bytes;
-  }
 }
 
 }  // namespace

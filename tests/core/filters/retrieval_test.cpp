@@ -65,13 +65,6 @@ TEST(Retrieval, FindsASeedLongBeforeTheLast) {
   }
 }
 
-TEST(Retrieval, GivesHalfOfAllOtherKeysAOne) {
-  SecondLevel level(retrieval_bytes_for(4'000));
-  ASSERT_TRUE(level.build(built_in(4'000), {}));
-  constexpr std::uint64_t kOthers = 20'000;
-  EXPECT_NEAR(static_cast<double>(level.count_ones(never_added(kOthers))) / kOthers, 0.5, 0.02);
-}
-
 TEST(Retrieval, FindsNoSeedForMoreKeysThanBits) {
   SecondLevel level(kRetrievalUnit);
   EXPECT_FALSE(level.build(built_in(8 * kRetrievalUnit + 1), {}));

@@ -46,10 +46,5 @@ INSTANTIATE_TEST_SUITE_P(AtFourKiB, RibbonSize, ::testing::Values(Aim{0.01, 6.80
                            return instance.param.target_fpr == 0.01 ? "one_in_100" : "one_in_1000";
                          });
 
-TEST(Ribbon, RefusesTheRowsOf128CoefficientsOfEarlierBuilds) {
-  EXPECT_TRUE(filter_kind_named("ribbon").takes_hash_count(64));
-  EXPECT_FALSE(filter_kind_named("ribbon").takes_hash_count(128));
-}
-
 }  // namespace
 }  // namespace keysieve

@@ -140,33 +140,6 @@ TEST(Sizing, LeavesRoomForKeysWithTheSameHash) {
   EXPECT_NEAR(theoretical_fpr(geometry, 1e9), 1e-9, 1e-13);
 }
 
-TEST(Sizing, ChoosesAHashCountThatTheKindAllows) {
-  for (const FilterKind& kind : filter_kinds()) {
-    for (const double target : kTargets) {
-      const Geometry geometry = size_filter(kind, {.keys = 1'000, .target_fpr = target});
-      EXPECT_TRUE(kind.takes_hash_count(geometry.params.hash_count)) << kind.name;
-      EXPECT_EQ(geometry.kind, &kind);
-    }
-  }
-}
-
-TEST(Sizing, NeverShrinksWithMoreKeysOrALowerFpr) {
-  for (const FilterKind& kind : filter_kinds()) {
-    std::uint64_t before = 0;
-    for (const double target : kTargets) {
-      const std::uint64_t bytes = size_filter(kind, {.keys = 100'000, .target_fpr = target}).bytes();
-      EXPECT_GE(bytes, before) << kind.name << " " << target;
-      before = bytes;
-    }
-    before = 0;
-    for (std::uint64_t keys = 0; keys < 1'000'000; keys = keys * 3 + 1) {
-      const std::uint64_t bytes = size_filter(kind, {.keys = keys}).bytes();
-      EXPECT_GE(bytes, before) << kind.name << " " << keys;
-      before = bytes;
-    }
-  }
-}
-
 struct BitsPerKey {
   std::string_view kind;
   double target_fpr;
@@ -197,39 +170,23 @@ TEST(Sizing, LeavesRoomForGrowth) {
   }
 }
 
-TEST(Sizing, GivesOneShardToNoKeys) {
-  for (const FilterKind& kind : filter_kinds()) EXPECT_EQ(size_filter(kind, {.keys = 0}).shard_count, 1U);
-}
-
 void expect_refused(const SizingRequest& request, const std::string& reason) {
   EXPECT_THAT(
       test::message_of<ErrorKind::Usage>([&] { size_filter(filter_kind_named(kDefaultKindName), request); }),
       HasSubstr(reason));
 }
 
-TEST(Sizing, RefusesAnFprOutOfRange) {
+TEST(Sizing, RefusesWhatIsOutOfRange) {
   for (const double fpr : {0.0, -0.01, 9e-10, 0.51, 1.0, std::nan(""), HUGE_VAL}) {
     expect_refused({.keys = 1, .target_fpr = fpr}, "out of range: 1e-9 to 0.5");
   }
-}
-
-TEST(Sizing, RefusesAGrowthOutOfRange) {
   for (const double growth : {0.0, 0.99, 100.1, -1.0, std::nan(""), HUGE_VAL}) {
     expect_refused({.keys = 1, .growth = growth}, "out of range: 1 to 100");
   }
-}
-
-TEST(Sizing, RefusesValuesOfTooManyBits) {
-  expect_refused({.keys = 1, .value_bits = 33}, "values of 33 bits are out of range: 1 to 32");
-}
-
-TEST(Sizing, RefusesAnUnsupportedShardSize) {
   for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX}) {
     expect_refused({.keys = 1, .shard_bytes = bytes}, "1024, 2048, 4096 or 8192");
   }
-}
-
-TEST(Sizing, RefusesMoreKeysThanShardsCanHold) {
+  expect_refused({.keys = 1, .value_bits = 33}, "values of 33 bits are out of range: 1 to 32");
   expect_refused({.keys = UINT64_MAX}, "more than 1048576 shards of 4096 bytes");
 }
 

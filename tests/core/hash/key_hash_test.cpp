@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -64,34 +62,6 @@ TEST(ShardOf, StaysBelowTheShardCount) {
     EXPECT_EQ(shard_of({0}, count), 0U);
     EXPECT_EQ(shard_of({UINT64_MAX}, count), count - 1);
   }
-}
-
-std::vector<KeyHash> hashes_of_numbers(std::uint64_t count) {
-  std::vector<KeyHash> hashes;
-  for (std::uint64_t i = 0; i < count; ++i) hashes.push_back(hash_key(std::to_string(i), {7}));
-  return hashes;
-}
-
-TEST(ShardOf, NeverFallsInShardOrder) {
-  std::vector<KeyHash> hashes = hashes_of_numbers(10'000);
-  std::sort(hashes.begin(), hashes.end());
-  for (const std::uint32_t count : {1U, 3U, 64U, 999U, 4294967295U}) {
-    EXPECT_TRUE(std::is_sorted(hashes.begin(), hashes.end(), [=](const KeyHash& a, const KeyHash& b) {
-      return shard_of(a, count) < shard_of(b, count);
-    })) << count;
-  }
-}
-
-// Chi-square over 997 shards; mean 996, standard deviation sqrt(2 * 996), accepted within 4 of them.
-TEST(ShardOf, SpreadsKeysEvenly) {
-  constexpr std::uint32_t kShards = 997;
-  constexpr std::uint64_t kKeys = 200'000;
-  std::vector<double> keys_of_shard(kShards);
-  for (const KeyHash& hash : hashes_of_numbers(kKeys)) ++keys_of_shard[shard_of(hash, kShards)];
-  const double expected = static_cast<double>(kKeys) / kShards;
-  double chi_square = 0;
-  for (const double keys : keys_of_shard) chi_square += (keys - expected) * (keys - expected) / expected;
-  EXPECT_NEAR(chi_square, kShards - 1, 4 * std::sqrt(2.0 * (kShards - 1)));
 }
 
 }  // namespace

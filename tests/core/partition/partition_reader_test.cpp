@@ -7,15 +7,11 @@
 #include <thread>
 
 #include "core/builder/partition/shard_order.hpp"
-#include "core/worker/base/error.hpp"
-#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using Hashes = std::vector<KeyHash>;
 
 constexpr MemoryPlan kInMemory{.threads = 2};
@@ -113,14 +109,6 @@ TEST_F(Partitions, SpillOnlyHashesThatDoNotFit) {
 TEST_F(Partitions, LeaveNoNameInTheirFolder) {
   const auto partitions = partitioned(kSpilledInPieces);
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
-}
-
-TEST_F(Partitions, NameAFolderInWhichNoFileCanBeCreated) {
-  HashPartitions partitions(kSpilledInPieces, directory_ / "none");
-  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] {
-                for (const KeyHash& hash : hashes_) partitions.writer(0).add(hash);
-              }),
-              StartsWith("temporary file in " + (directory_ / "none") + ": No such file"));
 }
 
 TEST_F(Partitions, TakeHashesFromSeveralThreadsAtOnce) {

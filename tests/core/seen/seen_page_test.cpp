@@ -73,13 +73,6 @@ class SeenPageTest : public test::SeenSets {
   }
 };
 
-TEST_F(SeenPageTest, NamesItsAnswers) {
-  EXPECT_EQ(to_string(OnUnavailable::Throw), "throw");
-  EXPECT_EQ(to_string(OnUnavailable::New), "new");
-  EXPECT_EQ(to_string(OnUnavailable::Seen), "seen");
-  EXPECT_EQ(to_string(static_cast<OnUnavailable>(77)), "unknown");
-}
-
 TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
   const std::string whole = directory_ / "whole";
   std::filesystem::copy_file(page_path(), whole);

@@ -6,7 +6,6 @@
 
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
-#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -16,7 +15,6 @@ using test::at;
 using test::is_new;
 using test::numbered_hash;
 using test::was_seen;
-using ::testing::ElementsAre;
 
 class SeenReaderTest : public test::SeenSets {
  protected:
@@ -33,35 +31,6 @@ class SeenReaderTest : public test::SeenSets {
 
   UnixSeconds windows_ = 0;
 };
-
-TEST_F(SeenReaderTest, SaysThatAKeyIsNewOnceAndSeenAfterwards) {
-  const SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  for (std::uint64_t key = 0; key < 10; ++key) {
-    EXPECT_TRUE(is_new(reader, numbered_hash(key))) << reader.reason();
-    EXPECT_FALSE(is_new(reader, numbered_hash(key)));
-  }
-  EXPECT_EQ(reader.availability(), Availability::Ready);
-  EXPECT_EQ(reader.seed(), kSeed);
-  EXPECT_EQ(reader.hasher()("key"), hash_key("key", kSeed));
-}
-
-TEST_F(SeenReaderTest, SaysThatAKeyIsNewToOneReaderOfAll) {
-  const SeenWriter writer = started_writer();
-  SeenReader first = this->reader();
-  SeenReader second = this->reader();
-  EXPECT_TRUE(is_new(first, numbered_hash(1)));
-  EXPECT_FALSE(is_new(second, numbered_hash(1)));
-  EXPECT_EQ(test::run_in_process([&] { return is_new(second, numbered_hash(1)) ? 1 : 0; }), 0);
-  EXPECT_EQ(test::run_in_process([&] { return is_new(second, numbered_hash(2)) ? 1 : 0; }), 1);
-  EXPECT_FALSE(is_new(first, numbered_hash(2)));
-}
-
-TEST_F(SeenReaderTest, RefusesNamesThatAreNoSetNames) {
-  for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
-    EXPECT_EQ(test::failure_of([&] { SeenReader({}, name); }), ErrorKind::Usage) << name;
-  }
-}
 
 TEST_F(SeenReaderTest, RemembersTheKeysOfOlderWindows) {
   SeenWriter writer = started_writer();
@@ -288,21 +257,6 @@ class SeenBatch : public test::SeenSets {
     return all;
   }
 };
-
-TEST_F(SeenBatch, AnswersAsForEachKey) {
-  const SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-  const std::vector<KeyHash> keys{numbered_hash(1), numbered_hash(2), numbered_hash(1), numbered_hash(3),
-                                  numbered_hash(3)};
-  std::array<bool, 5> are_new{};
-  EXPECT_TRUE(reader.follow());
-  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
-  EXPECT_THAT(are_new, ElementsAre(true, false, false, true, false));
-  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
-  EXPECT_THAT(are_new, ElementsAre(false, false, false, false, false));
-  EXPECT_EQ(reader.add_many_if_new({}, nullptr), 0U);
-}
 
 TEST_F(SeenBatch, OfAnySizeIsAnsweredWithAnyNumberOfFilters) {
   SeenWriter writer = new_writer();

@@ -19,42 +19,7 @@ double keys_per_word(double keys, std::uint64_t words) {
   return keys / static_cast<double>(words);
 }
 
-std::vector<Word> words_with(std::uint64_t block_words, std::uint64_t words, std::uint64_t keys) {
-  std::vector<Word> memory(words);
-  const SeenFilter filter(memory, block_words);
-  std::mt19937_64 random(keys);
-  for (std::uint64_t i = 0; i < keys; ++i) static_cast<void>(filter.add_if_new({random()}));
-  return memory;
-}
-
 constexpr std::array<std::uint64_t, 3> kBlockSizes{4, 8, 16};
-
-// The mean over all blocks is known to its standard deviation, as the blocks tell it; accepted within 4 of
-// them.
-TEST(SeenRate, AgreesWithASimulation) {
-  constexpr std::uint64_t kWords = 32'768;
-  for (const std::uint64_t block_words : kBlockSizes) {
-    for (const double load : {2.5, 4.0, 6.0, 10.0, 20.0}) {
-      const auto memory =
-          words_with(block_words, kWords, static_cast<std::uint64_t>(load * static_cast<double>(kWords)));
-      double sum = 0;
-      double squares = 0;
-      for (std::uint64_t first = 0; first < kWords; first += block_words) {
-        double rate = 0;
-        for (std::uint64_t i = 0; i < block_words; ++i) rate += rate_of(memory[first + i].load());
-        sum += std::min(rate, 1.0);
-        squares += std::min(rate, 1.0) * std::min(rate, 1.0);
-      }
-      const auto blocks = static_cast<double>(kWords) / static_cast<double>(block_words);
-      const double mean = sum / blocks;
-      const double sigma = std::sqrt((squares / blocks - mean * mean) / blocks);
-      // Of what a key is like, it is not added. So there are fewer keys by the rate.
-      const double keys_falsely_seen = mean / 2;
-      EXPECT_NEAR(mean, seen_rate(block_words, load), 4 * sigma + 3 * keys_falsely_seen * mean)
-          << block_words << " words, " << load << " keys per word";
-    }
-  }
-}
 
 TEST(SeenRate, IsThatOfOneTagIfThereIsHardlyAny) {
   EXPECT_NEAR(seen_rate(4, 1e-6), 4e-6 / std::pow(2.0, 60), 1e-28);
@@ -189,18 +154,6 @@ TEST(LocalFilter, HasTheWordsOfASeenSet) {
     EXPECT_EQ(local.add_if_new(hash), filter.add_if_new(hash));
   }
   for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].load(), shared[i].load());
-}
-
-TEST(LocalFilter, TakesAllForSeenOnceABlockHasNoRoomForAKey) {
-  std::vector<Word> words(kWordsPerLine);
-  LocalFilter local(words);
-  // Each has other lowest bits than those before, until all lengths of tags are taken.
-  std::mt19937_64 random(8);
-  for (int i = 0; i < 100'000; ++i) {
-    const KeyHash hash{random()};
-    local.add_if_new(hash);
-    EXPECT_TRUE(local.may_contain(hash));
-  }
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ TEST_F(UnavailableSeen, FollowsAnotherPageAtTheNextRequestOrInOneLongRequest) {
   next_request.check_soon();
   EXPECT_TRUE(is_new(next_request, numbered_hash(1)));
   EXPECT_EQ(next_request.seed(), kOtherSeed);
+  EXPECT_EQ(next_request.hasher()("key"), hash_key("key", kOtherSeed));
   EXPECT_EQ(next_request.on_unavailable(), OnUnavailable::Seen);
   int calls = 0;
   while (!was_seen(long_request, numbered_hash(1)) && calls < kCallsBetweenChecks) ++calls;

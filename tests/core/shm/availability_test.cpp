@@ -63,25 +63,6 @@ TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) 
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
-TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
-  SetReader reader = this->reader();
-  // A busy machine may need more time than this for one lookup.
-  for (UnixSeconds seconds = 2;; seconds *= 2) {
-    const UnixSeconds as_of = unix_now();
-    publish(snapshot_of("key", {.set_name = kSet, .as_of = as_of, .valid_for = seconds}));
-    reader.check_soon();
-    const bool is_ready = reader.follow() != nullptr;
-    if (unix_now() - as_of >= seconds) continue;
-    EXPECT_TRUE(is_ready);
-    break;
-  }
-  EXPECT_TRUE(eventually([&] {
-    reader.check_soon();
-    return !reader.follow();
-  }));
-  EXPECT_EQ(reader.availability(), Availability::Expired);
-}
-
 TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_major = 2; });
@@ -121,14 +102,6 @@ TEST_F(AvailabilityTest, KeepsServingWhenALaterFormatIsPublished) {
   publish_by_hand(2, of_later_format(snapshot_of("new")).get());
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_EQ(reader.availability(), Availability::Ready);
-}
-
-TEST_F(AvailabilityTest, NamesEachAvailability) {
-  EXPECT_EQ(to_string(Availability::Ready), "ready");
-  EXPECT_EQ(to_string(Availability::Missing), "missing");
-  EXPECT_EQ(to_string(Availability::Expired), "expired");
-  EXPECT_EQ(to_string(Availability::Bypassed), "bypassed");
-  EXPECT_EQ(to_string(Availability::Incompatible), "incompatible");
 }
 
 }  // namespace

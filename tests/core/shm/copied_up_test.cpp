@@ -5,7 +5,6 @@
 
 #include <fstream>
 
-#include "core/publisher/shm/bypass.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/mounted_overlay.hpp"
 
@@ -29,19 +28,6 @@ class CopiedUpTest : public test::LiveLayers {
   }
 };
 
-TEST_F(CopiedUpTest, AControlPageIsFollowedAtTheNextRequest) {
-  publish("old");
-  MOUNT_OVERLAY_OR_SKIP();
-  SetReader reader = this->reader();
-  EXPECT_EQ(publication_seen_by(reader), 1U);
-  const FileIdentity before = identity_at(kControlName);
-  EXPECT_EQ(publish("new"), 2U);
-  EXPECT_EQ(identity_at(kControlName), before) << "the case that is tested";
-  reader.check_soon();
-  EXPECT_TRUE(answers_from_new(reader));
-  EXPECT_EQ(publication_seen_by(reader), 2U);
-}
-
 TEST_F(CopiedUpTest, AControlPageIsFollowedInOneLongRequest) {
   publish("old");
   MOUNT_OVERLAY_OR_SKIP();
@@ -62,19 +48,6 @@ TEST_F(CopiedUpTest, AControlPageIsFollowedThoughItWasCopiedUpByOthers) {
   publish("new");
   reader.check_soon();
   EXPECT_TRUE(answers_from_new(reader));
-}
-
-TEST_F(CopiedUpTest, ASetCanBeBypassed) {
-  publish("old");
-  MOUNT_OVERLAY_OR_SKIP();
-  SetReader reader = this->reader();
-  EXPECT_EQ(publication_seen_by(reader), 1U);
-  set_bypass(directory_.path(), kSet, 0);
-  reader.check_soon();
-  EXPECT_FALSE(reader.follow());
-  EXPECT_EQ(reader.availability(), Availability::Bypassed);
-  clear_bypass(directory_.path(), kSet);
-  EXPECT_TRUE(reader.follow()) << "from now on at the next call";
 }
 
 // The control page was copied up before the reader came, the layer afterwards.

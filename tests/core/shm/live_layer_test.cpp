@@ -78,20 +78,6 @@ TEST_F(LiveLayerTest, HoldsTheKeysItWasPublishedWith) {
   EXPECT_EQ(attached.layer().geometry(), layer.geometry());
 }
 
-TEST_F(LiveLayerTest, ShowsAnAddAtTheNextLookup) {
-  publish_with(empty_layer());
-  const Attachment& attached = attach();
-  const Publisher publisher = this->publisher();
-  LayerWriter writer = publisher.open_layer().value();
-  for (const std::string& key : numbered_keys("live", 100)) {
-    EXPECT_FALSE(attached.may_contain(hash(key)));
-    EXPECT_TRUE(writer.add(hash(key)));
-    EXPECT_TRUE(attached.may_contain(hash(key)));
-  }
-  EXPECT_EQ(attached.layer().keys(), 100U);
-  EXPECT_EQ(writer.live_keys(), 100U);
-}
-
 TEST_F(LiveLayerTest, CountsAKeyOnce) {
   NewLayer layer = empty_layer();
   EXPECT_TRUE(layer.add(hash("live1")));

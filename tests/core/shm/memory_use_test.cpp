@@ -12,7 +12,6 @@ namespace {
 
 using test::is_root;
 using test::run_as;
-using ::testing::HasSubstr;
 
 class MemoryUseTest : public test::SharedMemory {};
 
@@ -92,12 +91,6 @@ TEST_F(HugePages, HoldAPublishedSetWhenTheMountAllowsThem) {
   const std::uint64_t bytes = huge_bytes_of_a_published_set();
   EXPECT_GE(bytes, kHugePageBytes);
   EXPECT_EQ(bytes % kHugePageBytes, 0U);
-}
-
-TEST_F(MemoryUseTest, NamesADirectoryThatIsNotThere) {
-  const std::string gone = directory_ / "gone";
-  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { memory_use(gone); }), HasSubstr(gone));
-  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { huge_page_policy(gone); }), HasSubstr(gone));
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
-#include <sys/resource.h>
-
-#include <csignal>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
@@ -105,11 +102,6 @@ TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
             exit_status_of(ErrorKind::Locked));
 }
 
-TEST_F(PublisherTest, DoesNotBlockOtherSets) {
-  const Publisher tags = publisher();
-  EXPECT_NO_THROW(Publisher({.directory = directory_.path()}, "shop"));
-}
-
 TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
   publish("old");
   SnapshotBytes corrupt = large_snapshot_of("new");
@@ -121,16 +113,6 @@ TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
   }
   expect_only_the_first_publication();
   EXPECT_EQ(publish(corrupt), 2U);
-}
-
-TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
-  publish("old");
-  const SnapshotBytes snapshot = snapshot_of("new");
-  for (const std::size_t size : {std::size_t{0}, std::size_t{100}, kPageBytes, snapshot.get().size() - 1}) {
-    EXPECT_EQ(test::failure_of([&] { publisher().publish(snapshot.get().first(size), 1); }), ErrorKind::Data)
-        << size;
-  }
-  expect_only_the_first_publication();
 }
 
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsOfAnotherSet) {
@@ -206,22 +188,6 @@ TEST_F(PublisherTest, CountsTheLayerTowardsTheLimitOfAllSets) {
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
 }
 
-// With SIGXFSZ ignored, writing beyond the file size limit fails in the middle of write(2), as on a full
-// disk.
-TEST_F(PublisherTest, KeepsTheOldPublicationWhenAFileCannotBeWrittenInFull) {
-  publish("old");
-  const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 20'000));
-  EXPECT_EQ(run_in_process([&] {
-              std::signal(SIGXFSZ, SIG_IGN);
-              const rlimit limit{16'384, 16'384};
-              if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return test::kUnexpected;
-              publish(large);
-              return 0;
-            }),
-            exit_status_of(ErrorKind::CannotCreate));
-  expect_only_the_first_publication();
-}
-
 // Loaders of other versions read and write these bits.
 TEST_F(PublisherTest, NotesEachTroubleAtItsOwnBit) {
   Publisher publisher = this->publisher();
@@ -231,16 +197,6 @@ TEST_F(PublisherTest, NotesEachTroubleAtItsOwnBit) {
     publisher.note(troubles);
     EXPECT_EQ(writable_control().page().troubles, std::uint64_t{1} << static_cast<unsigned>(trouble));
   }
-}
-
-TEST_F(PublisherTest, NamesADirectoryThatIsNotThere) {
-  EXPECT_THAT(
-      test::message_of<ErrorKind::MissingInput>([&] { Publisher({.directory = directory_ / "gone"}, kSet); }),
-      AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file")));
-  std::ofstream(directory_ / "file") << "text";
-  EXPECT_THAT(
-      test::message_of<ErrorKind::MissingInput>([&] { Publisher({.directory = directory_ / "file"}, kSet); }),
-      AllOf(HasSubstr(directory_ / "file"), HasSubstr("Not a directory")));
 }
 
 }  // namespace

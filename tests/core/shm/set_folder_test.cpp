@@ -17,18 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-TEST(PublicationFile, IsNamedBy16HexadecimalDigits) {
-  EXPECT_EQ(snapshot_file_name(1), "0000000000000001.ks");
-  EXPECT_EQ(live_file_name(0xabcdef), "0000000000abcdef.live");
-  EXPECT_EQ(snapshot_file_name(UINT64_MAX), "ffffffffffffffff.ks");
-}
-
-TEST(PublicationFile, GivesItsPublicationNumber) {
-  EXPECT_EQ(publication_of_file("0000000000000001.ks"), 1U);
-  EXPECT_EQ(publication_of_file("0000000000abcdef.live"), 0xabcdefU);
-  EXPECT_EQ(publication_of_file("0000000000000002.ks.tmp"), 2U);
-}
-
 TEST(PublicationFile, IsNotRecognisedInOtherNames) {
   for (const std::string name : {"", "lock", "control", "control.tmp", "0000000000000001",
                                  "000000000000001.ks", "00000000000000001.ks", "000000000000000g.ks",
@@ -91,14 +79,6 @@ TEST_F(SetFolderTest, RemovesAFileAndIgnoresAMissingOne) {
   folder.remove_file("a");
   EXPECT_NO_THROW(folder.remove_file("a"));
   EXPECT_TRUE(folder.file_names().empty());
-}
-
-TEST_F(SetFolderTest, ListsItsFilesEachTime) {
-  const PublisherFolder folder = created();
-  EXPECT_TRUE(folder.file_names().empty());
-  std::ofstream(folder.path_of("a")) << "a";
-  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
-  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
 }
 
 TEST_F(SetFolderTest, KeepsUsingTheFolderItOpened) {

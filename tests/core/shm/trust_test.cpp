@@ -73,8 +73,13 @@ TEST_F(TrustTest, RefusesFilesThatTheirGroupOrOthersMayWrite) {
   EXPECT_TRUE(reader().follow());
 }
 
-TEST_F(TrustTest, RefusesAFolderBehindASymbolicLink) {
+TEST_F(TrustTest, RefusesAFolderBehindASymbolicLinkAndWhatIsNoneWithoutWaiting) {
   replace_by_link(folder());
+  expect_refused(folder(), "Not a directory");
+  replace_by_pipe(folder());
+  expect_refused(folder(), "Not a directory");
+  std::filesystem::remove(folder());
+  std::ofstream(folder()) << "text";
   expect_refused(folder(), "Not a directory");
 }
 
@@ -86,28 +91,14 @@ TEST_F(TrustTest, RefusesFilesBehindASymbolicLink) {
   }
 }
 
-TEST_F(TrustTest, RefusesPipesWithoutWaiting) {
+TEST_F(TrustTest, RefusesPipesWithoutWaitingAndADirectory) {
   replace_by_pipe(snapshot_);
   expect_refused(snapshot_, "not a regular file");
   replace_by_pipe(control_);
   expect_refused(control_, "not a regular file");
-}
-
-TEST_F(TrustTest, RefusesAPipeInPlaceOfTheFolderWithoutWaiting) {
-  replace_by_pipe(folder());
-  expect_refused(folder(), "Not a directory");
-}
-
-TEST_F(TrustTest, RefusesADirectoryInPlaceOfAFile) {
   std::filesystem::remove(control_);
   std::filesystem::create_directory(control_);
   expect_refused(control_, "not a regular file");
-}
-
-TEST_F(TrustTest, RefusesAFileInPlaceOfTheFolder) {
-  std::filesystem::remove_all(folder());
-  std::ofstream(folder()) << "text";
-  expect_refused(folder(), "Not a directory");
 }
 
 TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
