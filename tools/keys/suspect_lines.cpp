@@ -88,7 +88,7 @@ Found messages(Lines lines, Lines last) {
   return found.empty() ? lines_that(is_message, last.last(std::min(kOuterLines, last.size()))) : found;
 }
 
-bool are_page(Lines lines, Lines /*last*/) {
+bool are_page(Lines lines) {
   static const std::regex first(R"(^[ \t]*<(!doctype|html|head|body|\?xml|\?php|!--|h1|title))",
                                 std::regex::icase);
   return matches(lines.front(), first);
@@ -124,16 +124,6 @@ bool are_table(Lines lines, Lines last) {
   return is_underlined || matches(lines.front(), first) || (!last.empty() && matches(last.back(), end));
 }
 
-struct ListRule {
-  bool (*applies)(Lines lines, Lines last);
-  const char* sentence;
-};
-constexpr std::array kListRules{
-    ListRule{are_page, "this is a page of HTML or XML"},
-    ListRule{are_json, "lines are JSON, and each line becomes one key"},
-    ListRule{are_table,
-             "this is a table that a database client drew (mysql -BN and psql -At print keys alone)"}};
-
 // Also an element of an array that is written over several lines.
 bool is_quoted(std::string_view line) {
   if (line.ends_with(',')) line.remove_suffix(1);
@@ -159,7 +149,7 @@ bool is_csv_field(std::string_view line) {
 
 // A column of CSV in which only some fields are quoted: all those that hold a separator, a quote, or with
 // PHP's fputcsv a space.
-std::optional<Suspicion> csv_quotes(Lines lines) {
+void find_csv_quotes(Lines lines, std::vector<Suspicion>& suspicions) {
   const Found quoted = lines_that(is_csv_field, lines);
   for (const char reason : std::string_view(",;\t \"")) {
     const auto has_reason = [reason](std::string_view line) {
@@ -170,29 +160,28 @@ std::optional<Suspicion> csv_quotes(Lines lines) {
     };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(quoted, has_reason));
     if (count == 0 || std::ranges::any_of(lines, contradicts)) continue;
-    return Suspicion{
-        .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
-        .is_grave = count >= 3 || are_many(count, lines)};
+    const bool is_grave = count >= 3 || are_many(count, lines);
+    return suspicions.push_back(
+        {"lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
+         is_grave});
   }
-  return std::nullopt;
 }
 
-std::optional<Suspicion> columns(Lines lines) {
+void find_columns(Lines lines, std::vector<Suspicion>& suspicions) {
   constexpr std::array<std::pair<char, const char*>, 4> kSeparators{
       {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
-  if (lines.size() < 3) return std::nullopt;  // two titles with a comma are no table
+  if (lines.size() < 3) return;  // two titles with a comma are no table
   for (const auto& [character, name] : kSeparators) {
     std::map<std::size_t, std::size_t> lines_with;  // by number of separators
     for (const std::string_view line : lines) ++lines_with[count_outside_quotes(line, character)];
     const auto& [count, alike] =
         *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
     if (count == 0 || !are_most(alike, lines)) continue;
-    return Suspicion{.sentence = "lines have " + format_count(count + 1) +
-                                 " columns, and each line becomes one key (separator: " + name +
-                                 "): " + examples(lines),
-                     .is_grave = true};
+    return suspicions.push_back({"lines have " + format_count(count + 1) +
+                                     " columns, and each line becomes one key (separator: " + name +
+                                     "): " + examples(lines),
+                                 true});
   }
-  return std::nullopt;
 }
 
 bool has_space_at_an_edge(std::string_view line) {
@@ -235,15 +224,6 @@ std::optional<Suspicion> odd_lines(LineTest is_odd, std::string_view sentence, L
   return suspicion;
 }
 
-// A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
-// only if the NUL of a first letter below U+0100 follows.
-bool is_utf16(std::string_view text, const KeyFileFormat& format) {
-  const bool is_little_endian = text.starts_with("\xFF\xFE");
-  if (!is_little_endian && !text.starts_with("\xFE\xFF")) return false;
-  const std::size_t zero = is_little_endian ? 3 : 2;
-  return !format.nul_separated || (text.size() > zero && text[zero] == '\0');
-}
-
 // The first bytes of each format (RFC 1952, RFC 8878, the .xz file format), including the gzip method (8),
 // and of what Git has in place of a large file that it was not told to fetch.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kOtherFiles{
@@ -266,13 +246,16 @@ std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_
   };
   add("a program failed while it wrote the list, which may be incomplete", messages(lines, last));
   if (!lines.empty()) {
-    for (const ListRule& rule : kListRules) add(rule.sentence, rule.applies(lines, last) ? lines : Found());
+    const Lines none;
+    add("this is a page of HTML or XML", are_page(lines) ? lines : none);
+    add("lines are JSON, and each line becomes one key", are_json(lines, last) ? lines : none);
+    add("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
+        are_table(lines, last) ? lines : none);
     const Found quoted = lines_that(is_quoted, lines);
     const bool are_quoted = are_most(quoted.size(), lines);
-    add("lines are in quotes, which become part of the keys", are_quoted ? quoted : Found());
-    for (const auto& suspicion : {are_quoted ? std::nullopt : csv_quotes(lines), columns(lines)}) {
-      if (suspicion) found.push_back(*suspicion);
-    }
+    add("lines are in quotes, which become part of the keys", are_quoted ? quoted : none);
+    if (!are_quoted) find_csv_quotes(lines, found);
+    find_columns(lines, found);
   }
   for (const auto& [is_odd, sentence] : kOddLines) {
     if (const auto suspicion = odd_lines(is_odd, sentence, lines, last)) found.push_back(*suspicion);
@@ -284,7 +267,12 @@ std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileF
   for (const auto& [bytes, why] : kOtherFiles) {
     if (text.starts_with(bytes)) return why;
   }
-  if (is_utf16(text, format)) return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";
+  // A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
+  // only if the NUL of a first letter below U+0100 follows.
+  const std::size_t zero = text.starts_with("\xFF\xFE") ? 3 : text.starts_with("\xFE\xFF") ? 2 : 0;
+  if (zero != 0 && (!format.nul_separated || (text.size() > zero && text[zero] == '\0'))) {
+    return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";
+  }
   if (!format.nul_separated && text.starts_with("\xEF\xBB\xBF")) {
     return "begins with a UTF-8 byte order mark, which would be part of the first key: remove it";
   }
