@@ -13,7 +13,6 @@
 #include "tests/support/signing_keys.hpp"
 #include "tools/signatures/public_keys.hpp"
 #include "tools/signatures/signing_key.hpp"
-#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
 namespace {

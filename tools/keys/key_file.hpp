@@ -25,7 +25,9 @@ struct KeyFileFormat {
 };
 
 // Names a list of keys in messages: its path, or "standard input" for "-".
-std::string key_source(const std::string& path);
+inline std::string key_source(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
 
 // Returns true if the list of keys ("-" too) and `path` are the same file, whatever their names.
 bool is_same_file(const std::string& key_path, const std::string& path);

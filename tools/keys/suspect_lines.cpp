@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/erase.hpp>
+#include <boost/algorithm/string/replace.hpp>
 #include <boost/locale/utf.hpp>
-#include <cctype>
-#include <initializer_list>
-#include <iterator>
 #include <map>
+#include <regex>
 #include <span>
 
 #include "tools/program/printable.hpp"
@@ -18,15 +18,12 @@ namespace {
 // Where a message of the program that wrote the list is looked for: so few lines that no key among others is
 // taken for one.
 constexpr std::size_t kOuterLines = 5;
+// std::regex recurses, so of a longer line it sees this much of either end.
+constexpr std::size_t kMatchedBytes = 120;
 
 using Found = std::vector<std::string_view>;
 using Lines = std::span<const std::string_view>;
 using LineTest = bool (*)(std::string_view line);
-
-std::string_view without_spaces(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? "" : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
-}
 
 // The keys. Leaves out empty lines and CRs, as the reader does.
 Found split_lines(std::string_view text, const KeyFileFormat& format) {
@@ -42,7 +39,8 @@ Found split_lines(std::string_view text, const KeyFileFormat& format) {
   return lines;
 }
 
-Found lines_that(LineTest test, Lines lines) {
+template <typename Test>
+Found lines_that(const Test& test, Lines lines) {
   Found found;
   std::ranges::copy_if(lines, std::back_inserter(found), test);
   return found;
@@ -53,10 +51,7 @@ std::string examples(Lines lines) {
   constexpr std::size_t kExampleBytes = 40;
   std::string text;
   for (const std::string_view line : lines.first(std::min(kExamples, lines.size()))) {
-    std::string shown;
-    for (const char character : line.substr(0, kExampleBytes)) {
-      shown += character == '\t' ? std::string("\\t") : std::string(1, character);
-    }
+    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes)), "\t", "\\t");
     text +=
         (text.empty() ? "\"" : ", \"") + printable(shown) + (line.size() > kExampleBytes ? "...\"" : "\"");
   }
@@ -73,76 +68,60 @@ bool are_many(std::size_t some, Lines lines) {
   return some * 100 >= lines.size();
 }
 
-bool is_in(std::string_view line, char open, char close) {
-  return line.size() > 1 && line.front() == open && line.back() == close;
-}
-
-// Whether the line begins in one of these ways, and has `later` in it.
-bool begins(std::string_view line, std::initializer_list<std::string_view> beginnings,
-            std::string_view later = "") {
-  return line.find(later) != std::string_view::npos &&
-         std::ranges::any_of(beginnings, [line](std::string_view text) { return line.starts_with(text); });
+bool matches(std::string_view line, const std::regex& pattern) {
+  std::string text(line);
+  if (text.size() > 2 * kMatchedBytes) text.erase(kMatchedBytes, text.size() - 2 * kMatchedBytes);
+  return std::regex_search(text, pattern);
 }
 
 // Of database clients, shells, web servers, and PHP: with and without HTML, in a log, the end of a trace.
-bool is_message(std::string_view line) {
-  line = without_spaces(line);
-  std::string_view of_php = line;
-  for (const std::string_view prefix : {"PHP ", "<b>"}) {
-    if (of_php.starts_with(prefix)) of_php.remove_prefix(prefix.size());
-  }
-  return begins(line,
-                {"ERROR:  ", "FATAL:  ", "psql: ", "pg_dump: ", "mysql: ", "mysqldump: ", "mariadb: "}) ||
-         begins(line, {"mariadb-dump: ", "SQLSTATE[", "Runtime error near line ", "NOAUTH ", "(error) "}) ||
-         begins(line,
-                {"Could not connect to Redis", "curl: (", "sh: 1: ", "bash: line ", "<!DOCTYPE html"}) ||
-         begins(line, {"Traceback (most recent call last):", "<html"}) || begins(line, {"ERROR "}, " (") ||
-         begins(of_php, {"Fatal error", "Parse error", "Warning", "Notice", "Deprecated"}, " on line ") ||
-         begins(of_php, {"Uncaught", "thrown in"}, " on line ") ||
-         begins(line, {"PHP Fatal error:  ", "PHP Parse error:  ", "PHP Warning:  ", "PHP Notice:  "}) ||
-         line.ends_with("</html>");
-}
-
 Found messages(Lines lines, Lines last) {
+  static const std::regex message(
+      R"(^[ \t]*((ERROR|FATAL):  |ERROR (.* )?\(|(psql|pg_dump|mysql|mysqldump|mariadb|mariadb-dump): )"
+      R"(|SQLSTATE\[|Runtime error near line |NOAUTH |\(error\) |Could not connect to Redis)"
+      R"(|curl: \(|sh: 1: |bash: line |Traceback \(most recent call last\):|<!DOCTYPE html|<html)"
+      R"(|PHP (Fatal error|Parse error|Warning|Notice):  )"
+      R"(|(PHP )?(<b>)?(Fatal error|Parse error|Warning|Notice|Deprecated|Uncaught|thrown in).* on line ))"
+      R"(|</html>[ \t]*$)");
+  const auto is_message = [](std::string_view line) { return matches(line, message); };
   const Found found = lines_that(is_message, lines.first(std::min(kOuterLines, lines.size())));
   return found.empty() ? lines_that(is_message, last.last(std::min(kOuterLines, last.size()))) : found;
 }
 
-bool begins_page(std::string_view line) {
-  std::string beginning(without_spaces(line).substr(0, 9));
-  for (char& letter : beginning) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return begins(beginning,
-                {"<!doctype", "<html", "<head", "<body", "<?xml", "<?php", "<!--", "<h1", "<title"});
+bool are_page(Lines lines) {
+  static const std::regex first(R"(^[ \t]*<(!doctype|html|head|body|\?xml|\?php|!--|h1|title))",
+                                std::regex::icase);
+  return matches(lines.front(), first);
+}
+
+bool is_in(std::string_view line, char open, char close) {
+  return line.size() > 1 && line.front() == open && line.back() == close;
 }
 
 bool is_json(std::string_view line) {
-  line = without_spaces(line);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  line = line.substr(0, line.find_last_not_of(" \t") + 1);
   return is_in(line, '{', '}') || is_in(line, '[', ']');
 }
 
 // Also an array or object that is written over several lines, or whose only line is cut off.
 bool are_json(Lines lines, Lines last) {
-  const std::string_view first = without_spaces(lines.front());
-  const std::string_view end = last.empty() ? "" : without_spaces(last.back());
-  const std::string_view inside = without_spaces(first.substr(std::min<std::size_t>(1, first.size())));
-  const bool is_opened = begins(first, {"[", "{"}) && (inside.empty() || inside.find_first_of("\"{[") == 0);
-  const bool is_closed = lines.size() == 1 || end.ends_with(']') || end.ends_with('}');
-  return (is_opened && is_closed) || are_most(lines_that(is_json, lines).size(), lines);
+  static const std::regex opened(R"(^[ \t]*[\[{][ \t]*($|["{\[]))");
+  static const std::regex closed(R"([\]}][ \t]*$)");
+  const bool is_closed = lines.size() == 1 || (!last.empty() && matches(last.back(), closed));
+  return (is_closed && matches(lines.front(), opened)) || are_most(lines_that(is_json, lines).size(), lines);
 }
 
 // As mysql, sqlite3 -box and redis-cli on a terminal begin one, psql, sqlite3 -column and sqlcmd underline
 // its heading, and psql ends it: "(3 rows)".
 bool are_table(Lines lines, Lines last) {
-  const std::string_view first = lines.front();
+  static const std::regex first("^(\u250C|1\\) \"|\\*{4}.*\\. row \\*|\\+-(.*-)?\\+$)");
+  static const std::regex end(R"(^\([0-9]+ rows?\)$)");
   const std::string_view second = lines.size() > 1 ? lines[1] : "";
-  const std::string_view end = last.empty() ? "" : last.back();
-  const std::size_t digits_end = end.find_first_not_of("0123456789", 1);
-  return begins(first, {"\u250C", "1) \""}) || begins(first, {"****"}, ". row *") ||
-         (begins(first, {"+-"}) && first.ends_with("-+")) ||
-         (second.size() > 1 && second.size() == first.size() && second.find('-') != std::string_view::npos &&
-          second.find_first_not_of("+-| ") == std::string_view::npos) ||
-         (end.starts_with('(') && digits_end > 1 && digits_end < end.size() &&
-          (end.substr(digits_end) == " row)" || end.substr(digits_end) == " rows)"));
+  const bool is_underlined = second.size() > 1 && second.size() == lines.front().size() &&
+                             second.find('-') != std::string_view::npos &&
+                             second.find_first_not_of("+-| ") == std::string_view::npos;
+  return is_underlined || matches(lines.front(), first) || (!last.empty() && matches(last.back(), end));
 }
 
 // Also an element of an array that is written over several lines.
@@ -163,15 +142,14 @@ std::size_t count_outside_quotes(std::string_view line, char separator) {
 }
 
 bool is_csv_field(std::string_view line) {
-  const auto quotes = static_cast<std::size_t>(std::ranges::count(line, '"'));
-  std::size_t doubled = 0;
-  for (std::size_t at = 1; (at = line.find("\"\"", at)) < line.size() - 2; at += 2) ++doubled;
-  return is_in(line, '"', '"') && quotes == 2 + 2 * doubled;
+  if (!is_in(line, '"', '"')) return false;
+  const std::string inside(line.substr(1, line.size() - 2));
+  return boost::erase_all_copy(inside, "\"\"").find('"') == std::string::npos;
 }
 
 // A column of CSV in which only some fields are quoted: all those that hold a separator, a quote, or with
 // PHP's fputcsv a space.
-std::optional<Suspicion> csv_quotes(Lines lines) {
+void find_csv_quotes(Lines lines, std::vector<Suspicion>& suspicions) {
   const Found quoted = lines_that(is_csv_field, lines);
   for (const char reason : std::string_view(",;\t \"")) {
     const auto has_reason = [reason](std::string_view line) {
@@ -182,29 +160,28 @@ std::optional<Suspicion> csv_quotes(Lines lines) {
     };
     const auto count = static_cast<std::size_t>(std::ranges::count_if(quoted, has_reason));
     if (count == 0 || std::ranges::any_of(lines, contradicts)) continue;
-    return Suspicion{
-        .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
-        .is_grave = count >= 3 || are_many(count, lines)};
+    const bool is_grave = count >= 3 || are_many(count, lines);
+    return suspicions.push_back(
+        {"lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
+         is_grave});
   }
-  return std::nullopt;
 }
 
-std::optional<Suspicion> columns(Lines lines) {
+void find_columns(Lines lines, std::vector<Suspicion>& suspicions) {
   constexpr std::array<std::pair<char, const char*>, 4> kSeparators{
       {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
-  if (lines.size() < 3) return std::nullopt;  // two titles with a comma are no table
+  if (lines.size() < 3) return;  // two titles with a comma are no table
   for (const auto& [character, name] : kSeparators) {
     std::map<std::size_t, std::size_t> lines_with;  // by number of separators
     for (const std::string_view line : lines) ++lines_with[count_outside_quotes(line, character)];
     const auto& [count, alike] =
         *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
     if (count == 0 || !are_most(alike, lines)) continue;
-    return Suspicion{.sentence = "lines have " + format_count(count + 1) +
-                                 " columns, and each line becomes one key (separator: " + name +
-                                 "): " + examples(lines),
-                     .is_grave = true};
+    return suspicions.push_back({"lines have " + format_count(count + 1) +
+                                     " columns, and each line becomes one key (separator: " + name +
+                                     "): " + examples(lines),
+                                 true});
   }
-  return std::nullopt;
 }
 
 bool has_space_at_an_edge(std::string_view line) {
@@ -229,15 +206,12 @@ bool is_lost(std::string_view line) {
   return is_all_marks || line.find("\uFFFD") != std::string_view::npos;
 }
 
-bool is_null(std::string_view line) {
-  return line == "NULL" || line == "\\N";
-}
-
 constexpr std::array<std::pair<LineTest, std::string_view>, 4> kOddLines{
     {{has_space_at_an_edge, "lines begin or end with a space, which becomes part of the key: "},
      {is_not_utf8, "lines are not UTF-8 (if they are Latin-1: iconv -f LATIN1 -t UTF-8): "},
      {is_lost, "letters were lost in a conversion (mysql --default-character-set=utf8mb4 keeps them): "},
-     {is_null, "a database's NULL became a key: "}}};
+     {[](std::string_view line) { return line == "NULL" || line == "\\N"; },
+      "a database's NULL became a key: "}}};
 
 // In a sorted list they may all be at the end.
 std::optional<Suspicion> odd_lines(LineTest is_odd, std::string_view sentence, Lines lines, Lines last) {
@@ -248,15 +222,6 @@ std::optional<Suspicion> odd_lines(LineTest is_odd, std::string_view sentence, L
     suspicion = {.sentence = std::string(sentence) + examples(some), .is_grave = are_many(some.size(), part)};
   }
   return suspicion;
-}
-
-// A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
-// only if the NUL of a first letter below U+0100 follows.
-bool is_utf16(std::string_view text, const KeyFileFormat& format) {
-  const bool is_little_endian = text.starts_with("\xFF\xFE");
-  if (!is_little_endian && !text.starts_with("\xFE\xFF")) return false;
-  const std::size_t zero = is_little_endian ? 3 : 2;
-  return !format.nul_separated || (text.size() > zero && text[zero] == '\0');
 }
 
 // The first bytes of each format (RFC 1952, RFC 8878, the .xz file format), including the gzip method (8),
@@ -282,16 +247,15 @@ std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_
   add("a program failed while it wrote the list, which may be incomplete", messages(lines, last));
   if (!lines.empty()) {
     const Lines none;
-    const Found quoted = lines_that(is_quoted, lines);
-    const bool are_quoted = are_most(quoted.size(), lines);
-    add("this is a page of HTML or XML", begins_page(lines.front()) ? lines : none);
+    add("this is a page of HTML or XML", are_page(lines) ? lines : none);
     add("lines are JSON, and each line becomes one key", are_json(lines, last) ? lines : none);
     add("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
         are_table(lines, last) ? lines : none);
+    const Found quoted = lines_that(is_quoted, lines);
+    const bool are_quoted = are_most(quoted.size(), lines);
     add("lines are in quotes, which become part of the keys", are_quoted ? quoted : none);
-    for (const auto& suspicion : {are_quoted ? std::nullopt : csv_quotes(lines), columns(lines)}) {
-      if (suspicion) found.push_back(*suspicion);
-    }
+    if (!are_quoted) find_csv_quotes(lines, found);
+    find_columns(lines, found);
   }
   for (const auto& [is_odd, sentence] : kOddLines) {
     if (const auto suspicion = odd_lines(is_odd, sentence, lines, last)) found.push_back(*suspicion);
@@ -303,7 +267,12 @@ std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileF
   for (const auto& [bytes, why] : kOtherFiles) {
     if (text.starts_with(bytes)) return why;
   }
-  if (is_utf16(text, format)) return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";
+  // A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
+  // only if the NUL of a first letter below U+0100 follows.
+  const std::size_t zero = text.starts_with("\xFF\xFE") ? 3 : text.starts_with("\xFE\xFF") ? 2 : 0;
+  if (zero != 0 && (!format.nul_separated || (text.size() > zero && text[zero] == '\0'))) {
+    return "begins with a UTF-16 byte order mark: convert it, with iconv -t UTF-8";
+  }
   if (!format.nul_separated && text.starts_with("\xEF\xBB\xBF")) {
     return "begins with a UTF-8 byte order mark, which would be part of the first key: remove it";
   }

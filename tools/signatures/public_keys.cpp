@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include <algorithm>
-
 #include "core/worker/base/error.hpp"
 #include "tools/signatures/signing_key.hpp"
-#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
 namespace {
@@ -54,10 +51,6 @@ PublicKey parse_public_key(std::string_view text) {
                 "is not a public key: 64 hexadecimal digits, as keysieve keygen --show prints them");
   }
   return key;
-}
-
-bool contains(const PublicKeys& keys, const PublicKey& key) noexcept {
-  return std::ranges::find(keys, key) != keys.end();
 }
 
 void check_signature(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source) {

@@ -2,6 +2,7 @@
 // docs/snapshot_format.md says what is signed.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,9 @@ std::string to_hex(const PublicKey& key);
 // Throws Usage, which does not show the text: it may be a secret key.
 PublicKey parse_public_key(std::string_view text);
 
-bool contains(const PublicKeys& keys, const PublicKey& key) noexcept;
+inline bool contains(const PublicKeys& keys, const PublicKey& key) noexcept {
+  return std::ranges::find(keys, key) != keys.end();
+}
 
 // Throws NotSigned, which begins with `source`, unless the snapshot is signed by one of the keys and each of
 // its bytes is covered. Reads all bytes. Accepts everything if there are no keys. The signature covers set

@@ -12,7 +12,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-#include "tools/signatures/sodium.hpp"
 
 namespace keysieve {
 namespace {
@@ -46,6 +45,17 @@ void check_private_key_file(const FileDescriptor& file, const std::string& path)
 }
 
 }  // namespace
+
+void start_sodium() {
+  if (::sodium_init() < 0) throw Error(ErrorKind::MissingInput, "libsodium cannot be started");
+}
+
+Digest digest_of(Bytes bytes) noexcept {
+  Digest digest;
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  ::crypto_generichash(digest.data(), digest.size(), data, bytes.size(), nullptr, 0);
+  return digest;
+}
 
 SigningKey::SigningKey(const Seed& seed) {
   start_sodium();
@@ -105,10 +115,6 @@ SigningKey SigningKey::create(const std::string& path) {
     throw;
   }
   return SigningKey(seed.bytes);
-}
-
-Digest SigningKey::digest(Bytes bytes) const {
-  return digest_of(bytes);
 }
 
 Signature SigningKey::sign(Bytes bytes) const {

@@ -10,6 +10,13 @@
 
 namespace keysieve {
 
+// Starts libsodium, which must be done before it is used. May be called any number of times, by any thread.
+// Throws MissingInput if the system has no randomness.
+void start_sodium();
+
+// BLAKE2b-256. Needs no start.
+Digest digest_of(Bytes bytes) noexcept;
+
 inline constexpr std::string_view kSecretKeyPrefix = "keysieve-secret-key:";
 
 // In memory it is wiped when it is destroyed.
@@ -25,7 +32,7 @@ class SigningKey final : public Signer {
   SigningKey& operator=(SigningKey&&) = delete;
   ~SigningKey() override;
 
-  [[nodiscard]] Digest digest(Bytes bytes) const override;
+  [[nodiscard]] Digest digest(Bytes bytes) const override { return digest_of(bytes); }
   [[nodiscard]] const PublicKey& public_key() const override { return public_key_; }
   [[nodiscard]] Signature sign(Bytes bytes) const override;
 

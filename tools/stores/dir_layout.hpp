@@ -4,6 +4,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 
@@ -16,9 +19,15 @@ inline constexpr std::string_view kChangesFile = ".changes";
 inline constexpr std::string_view kChangesWords = "keysieve changes ";
 
 // The name is neither hidden nor a path, whatever the key. Files that begin with a dot are the store's own.
-std::string file_name_of(const std::string& key);
+inline std::string file_name_of(const std::string& key) {
+  const std::string name = percent_encoded(key, ":_-.");
+  return name.starts_with('.') ? "%2E" + name.substr(1) : name;
+}
 
 // The key of the record in a file of that name; nothing when it holds none.
-std::optional<std::string> key_of(const std::string& file_name);
+inline std::optional<std::string> key_of(const std::string& file_name) {
+  std::string key = percent_decoded(file_name);
+  return file_name_of(key) == file_name ? std::optional(std::move(key)) : std::nullopt;
+}
 
 }  // namespace keysieve

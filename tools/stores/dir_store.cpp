@@ -18,9 +18,7 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/dir_layout.hpp"
-#include "tools/stores/folder_watch.hpp"
 #include "tools/stores/log_file.hpp"
-#include "tools/stores/store_error.hpp"
 #include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 
@@ -98,18 +96,14 @@ class DirStore final : public Store {
     if (if_missing == IfMissing::Create) remove_abandoned_files(folder_);
   }
 
-  std::optional<std::string> get(const std::string& key) override {
-    const FileDescriptor file = open_store_file(path_of(key), O_RDONLY);
-    if (file.is_open()) return read_value(file, key);
-    if (errno != ENOENT) throw_store_error(name() + ": " + key, errno);
-    check_folder();  // a folder that is gone must not look like an empty one
-    return std::nullopt;
-  }
-
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     std::vector<std::optional<std::string>> values;
-    values.reserve(keys.size());
-    for (const std::string& key : keys) values.push_back(get(key));
+    for (const std::string& key : keys) {
+      const FileDescriptor file = open_store_file(path_of(key), O_RDONLY);
+      if (!file.is_open() && errno != ENOENT) throw_store_error(name() + ": " + key, errno);
+      if (!file.is_open()) check_folder();  // a folder that is gone must not look like an empty one
+      values.push_back(file.is_open() ? std::optional(read_value(file, key)) : std::nullopt);
+    }
     return values;
   }
 
@@ -214,7 +208,7 @@ class DirStore final : public Store {
   }
 
   std::unique_ptr<StoreWatch> watch() override {
-    return std::make_unique<FolderWatch>(folder_, name(), [](std::string_view file_name) {
+    return watch_folder(folder_, name(), [](std::string_view file_name) {
       return file_name != kLockFile && file_name != kChangesFile && !file_name.starts_with(kTemporaryPrefix);
     });
   }

@@ -9,7 +9,6 @@
 // if the file was read once more when that second was over.
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -18,7 +17,7 @@
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/dir_layout.hpp"
 #include "tools/stores/log_file.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 #include "tools/stores/web_client.hpp"
 
@@ -197,15 +196,11 @@ class HttpStore final : public Store {
     return {.etag = is_settled ? etag : "", .seen_etag = etag, .etag_seen_at = seen_at};
   }
 
-  static std::string log_file_name(const std::string& log) {
-    return std::string(kLogPrefix) + file_name_of(log);
-  }
-
   // nullptr: there is no such log.
   LogFile* copy_of_log(const std::string& log) {
     check_log(log);
     check_changes();
-    const std::string file_name = log_file_name(log);
+    const std::string file_name = std::string(kLogPrefix) + file_name_of(log);
     fetch_outdated(std::span(&file_name, 1), kMaxLogFileBytes);
     Copy& copy = copies_->by_name.at(file_name);
     if (copy.body) {
@@ -221,47 +216,31 @@ class HttpStore final : public Store {
   std::optional<Clock::time_point> looked_at_;
 };
 
-// What the URL says, but for what it reads when the store is opened.
-WebClientSettings settings_of(StoreUrl& url) {
-  WebClientSettings settings;
-  settings.name = url.name;
-  settings.origin = url.name.substr(0, url.name.size() - url.path.size());
-  settings.folder = url.path.ends_with('/') ? url.path : url.path + "/";
-  settings.timeout = take_timeout(url);
-  settings.is_encrypted = url.scheme == "https";
-  settings.ca_file = take_parameter(url, "ca_file").value_or("");
-  settings.cert_file = take_parameter(url, "cert_file").value_or("");
-  settings.key_file = take_parameter(url, "key_file").value_or("");
-  if (settings.cert_file.empty() != settings.key_file.empty())
-    refuse(url, "cert_file and key_file go together");
-  return settings;
-}
-
-// Sent over https alone.
-std::string authorization(const StoreUrl& url, const std::optional<std::string>& file) {
-  if (url.scheme != "https") return "";
-  if (file) return read_secret_file(url.name, "authorization", *file);
-  const char* variable = std::getenv(kAuthorizationVariable);
-  return variable == nullptr ? "" : variable;
-}
-
 }  // namespace
 
 StoreOpener http_store_opener(StoreUrl url) {
   if (url.hosts.size() != 1) refuse(url, "must be " + url.scheme + "://host[:port]/path/");
   const auto authorization_file = take_secret_file(url, "authorization_file");
-  WebClientSettings settings = settings_of(url);
+  const WebClientSettings settings{.name = url.name,
+                                   .origin = url.name.substr(0, url.name.size() - url.path.size()),
+                                   .folder = url.path.ends_with('/') ? url.path : url.path + "/",
+                                   .timeout = take_timeout(url),
+                                   .is_encrypted = url.scheme == "https",
+                                   .tls = take_tls_files(url)};
   if (!url.user.empty() || url.password || (authorization_file && !settings.is_encrypted)) {
     refuse(url, "authorization comes from ?authorization_file= or " + std::string(kAuthorizationVariable) +
                     ", and goes over https alone");
   }
-  if (!settings.is_encrypted && !(settings.ca_file + settings.cert_file).empty()) {
+  if (!settings.is_encrypted && !(settings.tls.ca_file + settings.tls.cert_file).empty()) {
     refuse(url, "certificates are for https");
   }
   refuse_other_parameters(url);
   return [=, copies = std::make_shared<Copies>()](IfMissing /*if_missing*/, Patience /*patience*/) {
     WebClientSettings with_secret = settings;
-    with_secret.authorization = authorization(url, authorization_file);
+    if (with_secret.is_encrypted) {
+      with_secret.authorization =
+          read_secret(url, "authorization", authorization_file, kAuthorizationVariable);
+    }
     return std::make_unique<HttpStore>(url, std::move(with_secret), copies);
   };
 }

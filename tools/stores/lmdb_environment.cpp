@@ -10,7 +10,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -42,10 +42,6 @@ constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
 
 MDB_val value_of(std::string_view text) {
   return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
-}
-
-std::string_view value_text(const MDB_val& value) {
-  return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
 // A commit changes the file before LMDB lets readers see it, so a watch of the file would look too early.
@@ -168,7 +164,7 @@ std::optional<std::string> LmdbTransaction::get(std::string_view key) const {
   if (code == MDB_NOTFOUND) return std::nullopt;
   check(code);
   if (value.mv_size > kMaxValueBytes) throw_too_large(store_name_, key);
-  return std::string(value_text(value));
+  return std::string(text_of(value));
 }
 
 void LmdbTransaction::put(std::string_view key, std::string_view value) const {
@@ -198,14 +194,6 @@ LmdbCursor::LmdbCursor(const LmdbTransaction& transaction, std::string_view from
   transaction_.check(mdb_cursor_open(transaction_.transaction_, transaction_.records_, &opened));
   cursor_.reset(opened);
   move(MDB_SET_RANGE);
-}
-
-std::string_view LmdbCursor::key() const noexcept {
-  return value_text(key_);
-}
-
-std::string_view LmdbCursor::value() const noexcept {
-  return value_text(value_);
 }
 
 void LmdbCursor::remove_and_next() {

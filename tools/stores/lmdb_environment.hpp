@@ -38,10 +38,7 @@ class LmdbEnvironment {
   int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags);
   void claim_process_id(const std::string& store_name) const;
 
-  struct Close {
-    void operator()(MDB_env* environment) const noexcept { mdb_env_close(environment); }
-  };
-  std::unique_ptr<MDB_env, Close> environment_;
+  std::unique_ptr<MDB_env, decltype(&mdb_env_close)> environment_{nullptr, mdb_env_close};
   std::string path_;  // of the database
   FileIdentity identity_;
   mutable std::atomic<off_t> seen_bytes_{0};
@@ -79,6 +76,10 @@ class LmdbTransaction {
   MDB_dbi records_ = 0;
 };
 
+inline std::string_view text_of(const MDB_val& value) noexcept {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
 // Goes over the keys of a transaction in the order of their bytes. It must be gone before the transaction
 // ends or commits.
 class LmdbCursor {
@@ -89,19 +90,16 @@ class LmdbCursor {
   // Whether it is at a key, which can then be read or removed; false behind the last.
   [[nodiscard]] bool at_key() const noexcept { return at_key_; }
   // Valid until the transaction writes.
-  [[nodiscard]] std::string_view key() const noexcept;
-  [[nodiscard]] std::string_view value() const noexcept;
+  [[nodiscard]] std::string_view key() const noexcept { return text_of(key_); }
+  [[nodiscard]] std::string_view value() const noexcept { return text_of(value_); }
   void next() { move(MDB_NEXT); }
   void remove_and_next();
 
  private:
   void move(MDB_cursor_op operation);
 
-  struct Close {
-    void operator()(MDB_cursor* cursor) const noexcept { mdb_cursor_close(cursor); }
-  };
   const LmdbTransaction& transaction_;
-  std::unique_ptr<MDB_cursor, Close> cursor_;
+  std::unique_ptr<MDB_cursor, decltype(&mdb_cursor_close)> cursor_{nullptr, mdb_cursor_close};
   MDB_val key_{};
   MDB_val value_{};
   bool at_key_ = false;

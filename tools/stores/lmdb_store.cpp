@@ -9,9 +9,8 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
-#include "tools/stores/folder_watch.hpp"
 #include "tools/stores/lmdb_environment.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -69,8 +68,6 @@ class LmdbStore final : public Store {
     environment_ = LmdbEnvironment::shared(folder, map_bytes, name());
     if (if_missing == IfMissing::Create) sync_folder(folder);  // LMDB itself keeps no name of its files
   }
-
-  std::optional<std::string> get(const std::string& key) override { return begin(MDB_RDONLY).get(key); }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     const LmdbTransaction transaction = begin(MDB_RDONLY);
@@ -166,8 +163,8 @@ class LmdbStore final : public Store {
   }
 
   std::unique_ptr<StoreWatch> watch() override {
-    return std::make_unique<FolderWatch>(
-        folder_, name(), [](std::string_view file_name) { return file_name == kDatabaseFile; });
+    return watch_folder(folder_, name(),
+                        [](std::string_view file_name) { return file_name == kDatabaseFile; });
   }
 
  private:
@@ -221,13 +218,8 @@ class LmdbStore final : public Store {
 
 std::uint64_t take_map_bytes(StoreUrl& url) {
   const std::string text = take_parameter(url, "map_size").value_or(std::string(kDefaultMapSize));
-  try {
-    const std::uint64_t bytes = parse_bytes(text);
-    if (bytes >= kMinMapBytes) return round_up_to_page(bytes);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Usage) throw;
-    refuse(url, std::string("map_size ") + error.what());
-  }
+  const std::uint64_t bytes = or_refuse(url, "map_size ", [&] { return parse_bytes(text); });
+  if (bytes >= kMinMapBytes) return round_up_to_page(bytes);
   refuse(url, "map_size must be at least 1MiB");
 }
 

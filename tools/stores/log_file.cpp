@@ -12,9 +12,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/stores/log_frame.hpp"
-#include "tools/stores/store_error.hpp"
-#include "tools/stores/store_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -166,18 +163,10 @@ bool LogFile::open(int flags) {
   if (!opened.is_open() && !(errno == ENOENT && may_be_missing)) {
     throw_store_error(path_ + ": cannot open", errno);
   }
-  if ((flags & O_CREAT) != 0) share(opened);
+  if ((flags & O_CREAT) != 0 && access_ == Access::OfFolder) share_as_folder(opened, folder_of(path_));
   if (!opened.is_open() || !is_known_in(opened)) forget();
   file_ = std::move(opened);
   return file_.is_open();
-}
-
-mode_t LogFile::new_file_mode() const noexcept {
-  return access_ == Access::OfFolder ? kNewFileMode : S_IRUSR | S_IWUSR;
-}
-
-void LogFile::share(const FileDescriptor& file) const {
-  if (access_ == Access::OfFolder) share_as_folder(file, folder_of(path_));
 }
 
 // Whether it is the same file, and what was read of it is still there.
@@ -262,7 +251,7 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
       ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, new_file_mode()));
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
   try {
-    share(file);
+    if (access_ == Access::OfFolder) share_as_folder(file, folder_of(path_));
     write_above(up_to, file, fresh);
     sync_file(file, fresh);
     if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);

@@ -1,4 +1,5 @@
-#include "tools/stores/log_frame.hpp"
+// The frames of a log file: their bytes, and reading one after the other.
+#include "tools/stores/log_file.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 
 namespace keysieve {
 namespace {

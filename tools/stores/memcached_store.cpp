@@ -3,6 +3,7 @@
 // needs them.
 #include <libmemcached/memcached.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -11,7 +12,7 @@
 
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -52,11 +53,8 @@ void free_memory(const memcached_st* /*client*/, void* memory, void* /*context*/
   std::free(memory);
 }
 
-struct FreeResult {
-  void operator()(memcached_result_st* result) const noexcept { memcached_result_free(result); }
-};
-
-using Result = std::unique_ptr<memcached_result_st, FreeResult>;
+using Result = std::unique_ptr<memcached_result_st,
+                               decltype([](memcached_result_st* result) { memcached_result_free(result); })>;
 
 struct Item {
   std::string stored;
@@ -153,22 +151,19 @@ class MemcachedStore final : public Store {
   // A key that is not in the result may still be there: its server may have failed.
   std::unordered_map<std::string, Item> fetch(std::span<const std::string> keys) {
     std::unordered_map<std::string, Item> items;
-    for (; keys.size() > kKeysPerRequest; keys = keys.subspan(kKeysPerRequest)) {
-      fetch_into(items, keys.first(kKeysPerRequest));
+    while (!keys.empty()) {
+      const auto batch = keys.first(std::min(keys.size(), kKeysPerRequest));
+      keys = keys.subspan(batch.size());
+      const std::string subject = batch.size() == 1 ? batch.front() : "";
+      request(batch, subject);
+      memcached_return_t code = MEMCACHED_SUCCESS;
+      while (const Result result{memcached_fetch_result(client(), nullptr, &code)}) {
+        items.insert_or_assign(key_of(*result),
+                               Item{std::string(stored_in(*result)), memcached_result_cas(result.get())});
+      }
+      if (code != MEMCACHED_END && code != MEMCACHED_NOTFOUND) check(code, subject);
     }
-    if (!keys.empty()) fetch_into(items, keys);
     return items;
-  }
-
-  void fetch_into(std::unordered_map<std::string, Item>& items, std::span<const std::string> keys) {
-    const std::string subject = keys.size() == 1 ? keys.front() : "";
-    request(keys, subject);
-    memcached_return_t code = MEMCACHED_SUCCESS;
-    while (const Result result{memcached_fetch_result(client(), nullptr, &code)}) {
-      items.insert_or_assign(key_of(*result),
-                             Item{std::string(stored_in(*result)), memcached_result_cas(result.get())});
-    }
-    if (code != MEMCACHED_END && code != MEMCACHED_NOTFOUND) check(code, subject);
   }
 
   void request(std::span<const std::string> keys, const std::string& subject) {

@@ -76,10 +76,6 @@ StoreOpener opener_of(const std::string& url) {
   return scheme_of(url).opener(parse_store_url(url));
 }
 
-std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
-  return opener_of(url)(if_missing, patience);
-}
-
 const StoreAbilities& abilities_of(std::string_view url) {
   return scheme_of(url).abilities;
 }
@@ -91,10 +87,6 @@ void check_store_can(StoreUse use, const std::string& url) {
 
 std::chrono::milliseconds default_poll_interval(std::string_view url) {
   return scheme_of(url).poll_interval;
-}
-
-void check_store_url(const std::string& url) {
-  static_cast<void>(opener_of(url));
 }
 
 std::string store_schemes() {
@@ -110,54 +102,11 @@ bool is_store_url(std::string_view text) noexcept {
   return find_scheme(text) != nullptr;
 }
 
-void Store::put_many(std::span<const Record> /*records*/) {
-  refuse_use(StoreUse::Write);
-}
-
-bool Store::compare_and_set(const Record& /*record*/, const std::optional<std::string>& /*expected*/) {
-  refuse_use(StoreUse::Write);
-}
-
-void Store::remove_many(std::span<const std::string> /*keys*/) {
-  refuse_use(StoreUse::Write);
-}
-
-std::vector<std::string> Store::keys_with_prefix(const std::string& /*prefix*/) {
-  refuse_use(StoreUse::List);
-}
-
-LogPosition Store::append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
-  refuse_use(StoreUse::Append);
-}
-
-std::vector<LogEntry> Store::read_after(const std::string& log, const LogPosition& /*after*/,
-                                        std::size_t /*max_entries*/) {
-  check_log(log);
-  return {};
-}
-
-LogPosition Store::end_of(const std::string& log) {
-  check_log(log);
-  return {};
-}
-
 LogFacts Store::facts_of(const std::string& log) {
   const auto known = facts_.find(log);
   if (known != facts_.end()) return known->second;
   read_after(log, log_position(~std::uint64_t{0}, ~std::uint64_t{0}), 1);
   return facts_[log];
-}
-
-void Store::mark(const std::string& /*log*/) {
-  refuse_use(StoreUse::Append);
-}
-
-void Store::trim(const std::string& log, const LogPosition& /*up_to*/) {
-  check_log(log);
-}
-
-void Store::notify(const std::string& log) {
-  check_log(log);
 }
 
 void Store::refuse_use(StoreUse use) const {

@@ -146,40 +146,48 @@ class Store {
     return get_many(keys);
   }
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
-  virtual void put_many(std::span<const Record> records);
+  virtual void put_many(std::span<const Record> /*records*/) { refuse_use(StoreUse::Write); }
   // Changes nothing and returns false when the key is there already.
   virtual bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
   // Replaces the value only if it is `expected` (nullopt: absent); otherwise changes nothing and returns
   // false. Atomic among all clients. A store that retries after a failover may return false, here and in
   // put_if_absent, because the first try succeeded and only its answer was lost.
-  virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected);
+  virtual bool compare_and_set(const Record& /*record*/, const std::optional<std::string>& /*expected*/) {
+    refuse_use(StoreUse::Write);
+  }
   // Missing keys are passed over.
-  virtual void remove_many(std::span<const std::string> keys);
+  virtual void remove_many(std::span<const std::string> /*keys*/) { refuse_use(StoreUse::Write); }
   // The keys of all records, not of logs, that begin with `prefix`, in any order. A record that is put or
   // removed meanwhile may be among them or not. Reads all names in the store.
-  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
+  virtual std::vector<std::string> keys_with_prefix(const std::string& /*prefix*/) {
+    refuse_use(StoreUse::List);
+  }
 
   // Appends the keys in order; returns the position of the last one (without keys: the end). Positions only
   // rise among all clients. As durable as a put. `log` is named like a record, but is none. Throws Usage,
   // here and below, for an invalid name or key.
-  virtual LogPosition append(const std::string& log, std::span<const std::string> keys);
+  virtual LogPosition append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
+    refuse_use(StoreUse::Append);
+  }
   // The entries behind `after`, oldest first, at most `max_entries` (from 1); trimmed ones are passed over.
-  virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
-                                           std::size_t max_entries);
+  virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& /*after*/,
+                                           std::size_t /*max_entries*/) {
+    return check_log(log), std::vector<LogEntry>();
+  }
   // The last position ever given out, trimmed or not; all zero for a log that was never appended to. If it
   // falls, the store has lost entries.
-  virtual LogPosition end_of(const std::string& log);
+  virtual LogPosition end_of(const std::string& log) { return check_log(log), LogPosition{}; }
   // Removes the entries up to and including `up_to`.
-  virtual void trim(const std::string& log, const LogPosition& up_to);
+  virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
   // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
   virtual LogFacts facts_of(const std::string& log);
   // Begins the log if there is none, and moves its end to now, where a notice may stand.
-  virtual void mark(const std::string& log);
+  virtual void mark(const std::string& /*log*/) { refuse_use(StoreUse::Append); }
   // Wakes the watches of the log, if the store does not wake them itself when a record changes, as changed
   // files and commits do.
-  virtual void notify(const std::string& log);
+  virtual void notify(const std::string& log) { check_log(log); }
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
   // look.
   virtual void distrust_copies() {}
@@ -219,18 +227,20 @@ class Store {
 // forms and options.
 std::string store_schemes();
 
-// A Redis password that is not in the URL comes from ?password_file= or else from the environment's
-// KEYSIEVE_REDIS_PASSWORD.
-// Opens and connects. Throws Usage for an unknown URL, Unavailable if the store is missing and was not
-// created, and otherwise as a Store does.
-std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
-                                  Patience patience = Patience::OfUrl);
-
 // Opens one store again and again: what one connection has learned serves the next.
 // The opener, and what it opens, belong to one thread.
 using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
 // Throws Usage as open_store() does.
 StoreOpener opener_of(const std::string& url);
+
+// A Redis password that is not in the URL comes from ?password_file= or else from the environment's
+// KEYSIEVE_REDIS_PASSWORD.
+// Opens and connects. Throws Usage for an unknown URL, Unavailable if the store is missing and was not
+// created, and otherwise as a Store does.
+inline std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
+                                         Patience patience = Patience::OfUrl) {
+  return opener_of(url)(if_missing, patience);
+}
 
 // Returns the URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other
 // URL is returned as it is.
@@ -238,7 +248,9 @@ std::string absolute_store_url(const std::string& url);
 
 // Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: it does
 // not check that the store, a password or a certificate is there.
-void check_store_url(const std::string& url);
+inline void check_store_url(const std::string& url) {
+  static_cast<void>(opener_of(url));
+}
 
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
 // colon.

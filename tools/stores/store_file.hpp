@@ -1,4 +1,5 @@
-// Opens the files of stores in folders.
+// What stores of files share: opening them, their watch, and how they report a failed system call and a value
+// that is no record.
 #pragma once
 
 #include <fcntl.h>
@@ -6,11 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/worker/base/file_descriptor.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve {
+
+// Throws "<what>: <errno text>": Permission, CannotCreate when the disk is full or read-only, Data when
+// something else is in the place of a file, else Unavailable.
+[[noreturn]] void throw_store_error(const std::string& what, int error_number);
+
+// Throws Data.
+[[noreturn]] void throw_too_large(const std::string& store_name, std::string_view key);
+
+// Creates the folder durably if its parent is there; accepts one that exists.
+void create_folder(const std::string& path, const std::string& store_name);
 
 // As open(), but follows no link and does not wait for the other end of a FIFO. It does wait for a lease,
 // which an NFS server has on a file for each client that reads it: only regular files can have one.
@@ -36,5 +50,14 @@ inline void share_as_folder(const FileDescriptor& file, const std::string& folde
   const mode_t mode = (S_IRUSR | S_IWUSR) | (around.st_mode & (S_IRGRP | S_IWGRP));
   if ((made.st_mode & 07777) != mode) static_cast<void>(::fchmod(file.get(), mode));
 }
+
+// Which files of the folder hold records and logs.
+using IsOfStore = bool (*)(std::string_view file_name);
+
+// Reports by inotify what any process of this host writes there, not what other hosts write on a network file
+// system. Throws Unavailable, or Permission, "<store>: cannot watch: <reason>"; the watch throws it when the
+// folder is gone or was replaced.
+std::unique_ptr<StoreWatch> watch_folder(const std::string& folder, const std::string& store_name,
+                                         IsOfStore is_of_store);
 
 }  // namespace keysieve

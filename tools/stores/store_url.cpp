@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/bytes.hpp"
@@ -60,10 +62,7 @@ std::string redacted(std::string_view url) {
 
 using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 
-struct FreeText {
-  void operator()(char* text) const noexcept { curl_free(text); }
-};
-using CurlText = std::unique_ptr<char, FreeText>;
+using CurlText = std::unique_ptr<char, decltype([](char* text) { curl_free(text); })>;
 
 // Nothing when the URL has no such part.
 std::optional<std::string> part_of(const Handle& handle, CURLUPart part, unsigned flags,
@@ -125,10 +124,7 @@ StoreHost host_of(const Handle& handle, std::string_view url) {
 }
 
 std::string decoded(std::string_view text, std::string_view url) {
-  int size = 0;
-  const CurlText owned(curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size));
-  if (owned == nullptr) throw std::bad_alloc();
-  std::string result(owned.get(), static_cast<std::size_t>(size));
+  std::string result = percent_decoded(text);
   if (result.find('\0') != std::string::npos) refuse_text(url, "a NUL is encoded in it");
   return result;
 }
@@ -163,21 +159,10 @@ std::string name_of(const StoreUrl& url) {
   }
   std::string name = url.scheme + "://";
   if (!url.user.empty()) name.append(url.user).append("@");
-  for (std::size_t i = 0; i < url.hosts.size(); ++i) {
-    const auto& [host, port] = url.hosts[i];
-    const bool is_ipv6 = host.find(':') != std::string::npos;
-    name.append(i == 0 ? "" : ",").append(is_ipv6 ? "[" + host + "]" : host);
-    if (port != 0) name.append(":").append(std::to_string(port));
+  for (const StoreHost& host : url.hosts) {
+    name.append(&host == &url.hosts.front() ? "" : ",").append(to_text(host));
   }
   return name.append(url.hosts.empty() ? shown_path(url.path) : url.path);
-}
-
-std::string working_directory() {
-  try {
-    return std::filesystem::current_path().string();
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw Error(ErrorKind::MissingInput, "working directory: " + error.code().message());
-  }
 }
 
 }  // namespace
@@ -192,6 +177,20 @@ std::string percent_encoded(std::string_view text, std::string_view others) {
   for (const char c : text)
     result += is_plain(c, others) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   return result;
+}
+
+std::string to_text(const StoreHost& host) {
+  const bool is_ipv6 = host.name.find(':') != std::string::npos;
+  const std::string port = host.port == 0 ? "" : ":" + std::to_string(host.port);
+  return (is_ipv6 ? "[" + host.name + "]" : host.name) + port;
+}
+
+std::string percent_decoded(std::string_view text) {
+  if (text.empty()) return {};  // libcurl takes it for a text that ends with NUL
+  int size = 0;
+  const CurlText owned(curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size));
+  if (owned == nullptr) throw std::bad_alloc();
+  return {owned.get(), static_cast<std::size_t>(size)};
 }
 
 StoreUrl parse_store_url(const std::string& url) {
@@ -235,11 +234,10 @@ std::string absolute_store_url(const std::string& url) {
   const std::string_view scheme = std::string_view(url).substr(0, path);
   if (scheme != "lmdb:" && scheme != "dir:") return url;
   if (path == url.size() || std::string_view("/?#").find(url[path]) != std::string_view::npos) return url;
-  return std::string(scheme) + percent_encoded(working_directory(), "/:@._-~") + "/" + url.substr(path);
-}
-
-void refuse(const StoreUrl& url, const std::string& reason) {
-  throw Error(ErrorKind::Usage, url.name + ": " + reason);
+  std::error_code failure;
+  const std::string working_directory = std::filesystem::current_path(failure).string();
+  if (failure) throw Error(ErrorKind::MissingInput, "working directory: " + failure.message());
+  return std::string(scheme) + percent_encoded(working_directory, "/:@._-~") + "/" + url.substr(path);
 }
 
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name) {
@@ -250,13 +248,8 @@ std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name
 std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url, const std::string& name) {
   const auto text = take_parameter(url, name);
   if (!text) return std::nullopt;
-  try {
-    const std::chrono::milliseconds duration = parse_duration(*text);
-    if (duration <= kMaxDuration) return duration;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Usage) throw;
-    refuse(url, name + " " + error.what());
-  }
+  const auto duration = or_refuse(url, name + " ", [&] { return parse_duration(*text); });
+  if (duration <= kMaxDuration) return duration;
   refuse(url, name + " must be at most a day");
 }
 
@@ -279,15 +272,27 @@ std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& na
   return path;
 }
 
-std::string read_secret_file(const std::string& store_name, const std::string& what,
-                             const std::string& path) {
+std::string read_secret(const StoreUrl& url, const std::string& what, const std::optional<std::string>& path,
+                        const char* variable) {
+  if (!path) {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+  }
   try {
-    const MappedRegion file = map_file(path);
+    const MappedRegion file = map_file(*path);
     const std::string_view text = as_text(bytes_of(file));
     return std::string(text.substr(0, text.find_first_of("\r\n")));
   } catch (const Error& error) {
-    throw Error(ErrorKind::Login, store_name + ": cannot read the " + what + ": " + error.what());
+    throw Error(ErrorKind::Login, url.name + ": cannot read the " + what + ": " + error.what());
   }
+}
+
+TlsFiles take_tls_files(StoreUrl& url) {
+  TlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
+                 .cert_file = take_parameter(url, "cert_file").value_or(""),
+                 .key_file = take_parameter(url, "key_file").value_or("")};
+  if (files.cert_file.empty() != files.key_file.empty()) refuse(url, "cert_file and key_file go together");
+  return files;
 }
 
 std::string take_folder(StoreUrl& url) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -17,8 +19,10 @@ struct StoreHost {
   std::string name;  // IPv6 addresses without brackets
   int port = 0;      // 0: not given
 
-  friend bool operator==(const StoreHost&, const StoreHost&) = default;
+  friend auto operator<=>(const StoreHost&, const StoreHost&) = default;
 };
+// "name:port", or "[address]:port"; without a port that is 0.
+std::string to_text(const StoreHost& host);
 
 struct StoreUrl {
   std::string scheme;
@@ -35,12 +39,26 @@ struct StoreUrl {
 bool is_plain(char c, std::string_view others) noexcept;
 // %XX for every byte that is not plain.
 std::string percent_encoded(std::string_view text, std::string_view others);
+std::string percent_decoded(std::string_view text);
 
 // Throws Usage, which never shows what might be a password.
 StoreUrl parse_store_url(const std::string& url);
 
 // Throws Usage "<url without password>: <reason>".
-[[noreturn]] void refuse(const StoreUrl& url, const std::string& reason);
+[[noreturn]] inline void refuse(const StoreUrl& url, const std::string& reason) {
+  throw Error(ErrorKind::Usage, url.name + ": " + reason);
+}
+
+// What `parse` returns; refuses the URL with `subject` and the reason if that throws Usage.
+template <typename Parse>
+auto or_refuse(const StoreUrl& url, const std::string& subject, const Parse& parse) {
+  try {
+    return parse();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Usage) throw;
+    refuse(url, subject + error.what());
+  }
+}
 
 // A parameter is taken by the store that knows it; what nobody has taken is refused.
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name);
@@ -51,9 +69,18 @@ void refuse_other_parameters(const StoreUrl& url);
 
 // The path of a file that holds a secret; nothing without the parameter.
 std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& name);
-// The first line of that file. `what` it holds, "password" for example, is for the message. Throws Login when
-// it cannot be read.
-std::string read_secret_file(const std::string& store_name, const std::string& what, const std::string& path);
+// The first line of that file, or without one the value of the environment's variable; empty: none. `what` it
+// is, "password" for example, is for the message. Throws Login when the file cannot be read.
+std::string read_secret(const StoreUrl& url, const std::string& what, const std::optional<std::string>& path,
+                        const char* variable);
+
+// Paths of PEM files; empty: none.
+struct TlsFiles {
+  std::string ca_file;    // signs the servers' certificates; none: the authorities of this host
+  std::string cert_file;  // our certificate, and its key: both or none
+  std::string key_file;
+};
+TlsFiles take_tls_files(StoreUrl& url);
 
 // The folder of a store that is a path alone.
 std::string take_folder(StoreUrl& url);

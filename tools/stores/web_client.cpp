@@ -10,7 +10,6 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/version.hpp"
 #include "tools/program/units.hpp"
-#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 namespace {
@@ -21,22 +20,12 @@ constexpr std::size_t kTimedBytes = std::size_t{64} * 1024;
 // For one call of get(): less than WatchdogSec= of keysieved.service.
 constexpr std::chrono::seconds kLongestCall{100};
 
-struct EndEasy {
-  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
-};
-struct EndMulti {
-  void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
-};
-struct FreeList {
-  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
-};
-
 // The answer to one request, as it comes.
 struct Download {
   const WebRequest* request = nullptr;
   WebAnswer* answer = nullptr;
-  std::unique_ptr<CURL, EndEasy> easy{curl_easy_init()};
-  std::unique_ptr<curl_slist, FreeList> headers;
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy{curl_easy_init(), curl_easy_cleanup};
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers{nullptr, curl_slist_free_all};
   std::array<char, CURL_ERROR_SIZE> error{};
   bool is_too_large = false;
   bool is_without_memory = false;  // for the body
@@ -89,18 +78,10 @@ bool has_known_end(const Download& download) {
   return codings.empty() ? !header_of(download, "Content-Length").empty() : ends_chunked(codings);
 }
 
-[[noreturn]] void throw_for_status(const std::string& subject, long status) {
-  if (status == 401 || status == 407) {
-    throw Error(ErrorKind::Login, fmt::format("{}: the server asks for authorization ({})", subject, status));
-  }
-  if (status == 403) throw Error(ErrorKind::Permission, subject + ": the server does not allow it (403)");
-  throw Error(ErrorKind::Unavailable, fmt::format("{}: the server answered {}", subject, status));
-}
-
 class CurlClient final : public WebClient {
  public:
   explicit CurlClient(WebClientSettings settings)
-      : settings_(std::move(settings)), multi_(curl_multi_init()) {
+      : settings_(std::move(settings)), multi_(curl_multi_init(), curl_multi_cleanup) {
     if (!multi_) throw std::bad_alloc();
     // For the next request. Newer versions of curl keep fewer unless they are told.
     check(curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(kAtOnce)));
@@ -150,19 +131,15 @@ class CurlClient final : public WebClient {
     set(easy, CURLOPT_WRITEDATA, &download);
     set(easy, CURLOPT_NOSIGNAL, 1L);
     set(easy, CURLOPT_PIPEWAIT, 1L);
-    set_redirects(easy);
-    set_times(easy, request.max_bytes);
-    set_tls(easy);
-    set_headers(download);
-    check(curl_multi_add_handle(multi_.get(), easy));
-  }
-
-  void set_redirects(CURL* easy) const {
     const char* protocols = settings_.is_encrypted ? "https" : "http,https";
     set(easy, CURLOPT_PROTOCOLS_STR, protocols);
     set(easy, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
     set(easy, CURLOPT_FOLLOWLOCATION, 1L);
     set(easy, CURLOPT_MAXREDIRS, kMaxRedirects);
+    set_times(easy, request.max_bytes);
+    set_tls(easy);
+    set_headers(download);
+    check(curl_multi_add_handle(multi_.get(), easy));
   }
 
   void set_times(CURL* easy, std::size_t max_bytes) const {
@@ -176,10 +153,10 @@ class CurlClient final : public WebClient {
   }
 
   void set_tls(CURL* easy) const {
-    if (!settings_.ca_file.empty()) set(easy, CURLOPT_CAINFO, settings_.ca_file.c_str());
-    if (settings_.cert_file.empty()) return;
-    set(easy, CURLOPT_SSLCERT, settings_.cert_file.c_str());
-    set(easy, CURLOPT_SSLKEY, settings_.key_file.c_str());
+    if (!settings_.tls.ca_file.empty()) set(easy, CURLOPT_CAINFO, settings_.tls.ca_file.c_str());
+    if (settings_.tls.cert_file.empty()) return;
+    set(easy, CURLOPT_SSLCERT, settings_.tls.cert_file.c_str());
+    set(easy, CURLOPT_SSLKEY, settings_.tls.key_file.c_str());
   }
 
   // libcurl does not send Authorization to another host that a redirect leads to.
@@ -232,19 +209,21 @@ class CurlClient final : public WebClient {
   static void take_status(Download& download, const std::string& subject) {
     const long status = status_of(download);
     WebAnswer& answer = *download.answer;
-    if (status == 200) {
-      answer.status = WebAnswer::Status::Found;
-    } else if (status == 304 && !download.request->etag.empty()) {
-      answer.status = WebAnswer::Status::NotModified;
-    } else if (status == 404 || status == 410) {
-      answer.status = WebAnswer::Status::Missing;
-    } else {
-      throw_for_status(subject, status);
+    if (status == 404 || status == 410) return;  // Missing
+    if (status == 401 || status == 407) {
+      throw Error(ErrorKind::Login,
+                  fmt::format("{}: the server asks for authorization ({})", subject, status));
+    }
+    if (status == 403) throw Error(ErrorKind::Permission, subject + ": the server does not allow it (403)");
+    const bool is_known = status == 304 && !download.request->etag.empty();
+    if (status != 200 && !is_known) {
+      throw Error(ErrorKind::Unavailable, fmt::format("{}: the server answered {}", subject, status));
     }
     if (status == 200 && !has_known_end(download)) {
       throw Error(ErrorKind::Unavailable, subject + ": the server does not say how long it is");
     }
-    if (status != 404 && status != 410) answer.etag = header_of(download, "ETag");
+    answer.status = is_known ? WebAnswer::Status::NotModified : WebAnswer::Status::Found;
+    answer.etag = header_of(download, "ETag");
   }
 
   template <typename Value>
@@ -262,7 +241,7 @@ class CurlClient final : public WebClient {
   }
 
   WebClientSettings settings_;
-  std::unique_ptr<CURLM, EndMulti> multi_;
+  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
   std::list<Download> active_;
 };
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/stores/store_url.hpp"
+
 namespace keysieve {
 
 struct WebClientSettings {
@@ -18,9 +20,7 @@ struct WebClientSettings {
   std::chrono::milliseconds timeout{};  // to connect, and for each 64 KiB of an answer
   bool is_encrypted = false;            // then redirects are followed to https alone
   std::string authorization{};          // the header's value, never shown; empty: none
-  std::string ca_file{};                // PEM; empty: the authorities of this host
-  std::string cert_file{};              // ours, and its key: both or none
-  std::string key_file{};
+  TlsFiles tls{};
 };
 
 struct WebRequest {

@@ -4,7 +4,6 @@
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/set_name.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -20,10 +19,6 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 }  // namespace
 
-std::string adds_log(const Store& store, const std::string& set_name) {
-  return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
-}
-
 std::optional<std::string> wake_loaders(Store& store, const std::string& set_name) {
   try {
     store.notify(adds_log(store, set_name));
@@ -35,24 +30,18 @@ std::optional<std::string> wake_loaders(Store& store, const std::string& set_nam
 }
 
 std::optional<std::string> wake_loaders_of_all(Store& store) {
-  std::vector<std::string> keys;
+  std::vector<std::string> names;
   try {
-    keys = store.keys_with_prefix(store.prefix() + ":");
+    names = set_names_in(store);
   } catch (const Error& error) {
     return std::string("loaders could not be woken and see the change at their next poll: ") + error.what();
   }
   std::optional<std::string> first_warning;
-  for (const std::string& key : keys) {
-    const auto set_name = set_of_pointer_key(store, key);
-    if (!set_name) continue;
-    auto warning = wake_loaders(store, *set_name);
+  for (const std::string& set_name : names) {
+    auto warning = wake_loaders(store, set_name);
     if (!first_warning) first_warning = std::move(warning);
   }
   return first_warning;
-}
-
-bool has_adds(Store& store, const std::string& set_name) {
-  return has_keys(store, adds_log(store, set_name));
 }
 
 bool has_keys(Store& store, const std::string& log) {
@@ -101,9 +90,6 @@ NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexc
   const UnixSeconds from = as_of - std::chrono::seconds(kDefaultAddsOverlap).count();
   return {{}, log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(from, 0)) * 1000, 0)};
 }
-
-AddsWriter::AddsWriter(Store& store, const std::string& set_name)
-    : store_(store), log_(adds_log(store, set_name)) {}
 
 void AddsWriter::add(std::string_view key) {
   batch_.emplace_back(key);

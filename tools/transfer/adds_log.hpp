@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "core/worker/base/clock.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
 
 // <prefix>:<set>:adds
-std::string adds_log(const Store& store, const std::string& set_name);
+inline std::string adds_log(const Store& store, const std::string& set_name) {
+  return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
+}
 
 // Wakes the loaders that follow a set, after one of its records has changed. Returns a warning if that
 // fails: the change is done all the same, and the loaders see it at their next poll.
@@ -28,7 +31,9 @@ std::optional<std::string> wake_loaders_of_all(Store& store);
 // Returns true if the log holds any key; notices do not count.
 bool has_keys(Store& store, const std::string& log);
 // Returns true if any key was added since the log was trimmed.
-bool has_adds(Store& store, const std::string& set_name);
+inline bool has_adds(Store& store, const std::string& set_name) {
+  return has_keys(store, adds_log(store, set_name));
+}
 
 // The longest time that a transaction may take from its add to its commit.
 inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
@@ -65,7 +70,7 @@ NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexc
 class AddsWriter {
  public:
   // Throws Usage for a wrong set name.
-  AddsWriter(Store& store, const std::string& set_name);
+  AddsWriter(Store& store, const std::string& set_name) : store_(store), log_(adds_log(store, set_name)) {}
 
   void add(std::string_view key);
   // Appends the remaining keys. Call it last.

@@ -23,10 +23,6 @@ constexpr std::array<char, 4> kChunkMagic{'K', 'S', 'C', '1'};
 
 }  // namespace
 
-std::uint64_t chunk_count_of(std::uint64_t bytes) {
-  return bytes / kChunkPayloadBytes + (bytes % kChunkPayloadBytes != 0 ? 1 : 0);
-}
-
 std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,
                       std::uint32_t number) {
   std::string key(prefix);

@@ -24,7 +24,9 @@ inline constexpr std::size_t kChunkPayloadBytes = 65504;
 static_assert(16 + kChunkHeaderBytes + kChunkPayloadBytes == 65536, "16 pages of LMDB with its header");
 
 // Returns how many chunks a snapshot of that size needs.
-std::uint64_t chunk_count_of(std::uint64_t bytes);
+constexpr std::uint64_t chunk_count_of(std::uint64_t bytes) {
+  return bytes / kChunkPayloadBytes + (bytes % kChunkPayloadBytes != 0 ? 1 : 0);
+}
 // Returns the payload of chunk `number`, below the chunk count. The last one may be shorter.
 template <typename Span>
 Span chunk_payload(Span snapshot, std::uint32_t number) {

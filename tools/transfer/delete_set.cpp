@@ -19,10 +19,6 @@
 namespace keysieve {
 namespace {
 
-bool has_records(const PointerRecord& pointer) {
-  return pointer.current || !pointer.previous.empty() || !pointer.pending.empty() || !pointer.garbage.empty();
-}
-
 // Returns false if there is nothing to change.
 bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
   const bool is_trimmed = pointer.adds_trimmed_to >= end_of_log;
@@ -31,10 +27,7 @@ bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
   pointer.current.reset();
   pointer.previous.clear();
   for (const SnapshotRecord& record : kept) discard(pointer, chunks_of(record));
-  while (!pointer.pending.empty()) {
-    const PendingPush push = pointer.pending.front();
-    discard(pointer, {push.push_id, push.chunk_count});
-  }
+  while (!pointer.pending.empty()) discard(pointer, chunks_of(pointer.pending.front()));
   pointer.adds_trimmed_to = std::max(pointer.adds_trimmed_to, end_of_log);
   pointer.adds_log = {.lost_to = pointer.adds_log.lost_to};  // nobody misses what is trimmed now
   return true;
@@ -83,9 +76,9 @@ bool keep_bypass(Store& store, const std::string& set_name) {
 }  // namespace
 
 bool has_anything_of(Store& store, const std::string& set_name) {
-  const auto pointer = read_stored_pointer(store, set_name);
-  return (pointer && has_records(*pointer)) || has_adds(store, set_name) ||
-         !stored_chunks(store, set_name).empty();
+  const PointerRecord pointer = read_stored_pointer(store, set_name).value_or(PointerRecord{});
+  return pointer.current || !pointer.previous.empty() || !pointer.pending.empty() ||
+         !pointer.garbage.empty() || has_adds(store, set_name) || !stored_chunks(store, set_name).empty();
 }
 
 DeletedSet delete_set(Store& store, const std::string& set_name) {

@@ -1,6 +1,6 @@
 #include "tools/transfer/guards.hpp"
 
-#include <cstdio>
+#include <fmt/core.h>
 
 #include "tools/program/units.hpp"
 
@@ -22,13 +22,8 @@ std::string in_quotes(std::string_view key) {
   std::string text = "\"";
   for (const char c : key.substr(0, kShownKeyBytes)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f || c == '"' || c == '\\') {
-      std::array<char, 5> escaped{};
-      std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
-      text += escaped.data();
-    } else {
-      text += c;
-    }
+    const bool is_plain = byte >= 0x20 && byte != 0x7f && c != '"' && c != '\\';
+    text += is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
   }
   return text + (key.size() > kShownKeyBytes ? "\"..." : "\"");
 }

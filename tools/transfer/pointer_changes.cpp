@@ -3,20 +3,6 @@
 #include <algorithm>
 
 namespace keysieve {
-namespace {
-
-template <typename Entry>
-bool lists(const std::vector<Entry>& entries, const PushId& push_id) {
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const Entry& entry) { return entry.push_id == push_id; });
-}
-
-}  // namespace
-
-Garbage chunks_of(const SnapshotRecord& record) {
-  return {record.push_id, record.chunk_count};
-}
-
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer) {
   std::vector<SnapshotRecord> generations;
   if (pointer.current) generations.push_back(*pointer.current);
@@ -32,17 +18,16 @@ std::optional<SnapshotRecord> find_kept(const PointerRecord& pointer, const Push
 }
 
 bool is_pending(const PointerRecord& pointer, const PushId& push_id) {
-  return lists(pointer.pending, push_id);
+  return std::ranges::find(pointer.pending, push_id, &PendingPush::push_id) != pointer.pending.end();
 }
 
 bool is_garbage(const PointerRecord& pointer, const PushId& push_id) {
-  return lists(pointer.garbage, push_id);
+  return std::ranges::find(pointer.garbage, push_id, &Garbage::push_id) != pointer.garbage.end();
 }
 
 void announce(PointerRecord& pointer, const PendingPush& push) {
   while (pointer.pending.size() >= kMaxPendingPushes) {
-    const PendingPush oldest = pointer.pending.front();
-    discard(pointer, {oldest.push_id, oldest.chunk_count});
+    discard(pointer, chunks_of(pointer.pending.front()));
   }
   pointer.pending.push_back(push);
 }
@@ -50,7 +35,7 @@ void announce(PointerRecord& pointer, const PendingPush& push) {
 void discard_abandoned(PointerRecord& pointer, UnixSeconds now) {
   for (const PendingPush& push : std::vector(pointer.pending)) {
     const UnixSeconds age = std::max<UnixSeconds>(now - push.started_at, 0);
-    if (std::chrono::seconds(age) >= kAbandonedAfter) discard(pointer, {push.push_id, push.chunk_count});
+    if (std::chrono::seconds(age) >= kAbandonedAfter) discard(pointer, chunks_of(push));
   }
 }
 

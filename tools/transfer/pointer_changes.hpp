@@ -15,8 +15,10 @@
 
 namespace keysieve {
 
-// Every chunk that its push has put.
-Garbage chunks_of(const SnapshotRecord& record);
+// Every chunk that a push has put; of a PendingPush, or of the record of its snapshot.
+inline Garbage chunks_of(const auto& push) {
+  return {push.push_id, push.chunk_count};
+}
 
 // Newest first; none before the first push.
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer);

@@ -122,28 +122,21 @@ class MemberReader {
     return value.get<std::string>();
   }
 
-  [[nodiscard]] std::uint64_t hex(const std::string& member) const {
-    const auto value = parse_hex(text(member));
-    if (!value) refuse(member, "is not 16 hexadecimal digits");
+  // What `parse` makes of the text.
+  template <typename Parse>
+  [[nodiscard]] auto parsed(const std::string& member, Parse parse, const std::string& form) const {
+    const auto value = parse(text(member));
+    if (!value) refuse(member, "is not " + form);
     return *value;
   }
-
-  [[nodiscard]] std::array<std::uint8_t, 16> id(const std::string& member) const {
-    const auto id = parse_id(text(member));
-    if (!id) refuse(member, "is not 32 hexadecimal digits");
-    return *id;
+  [[nodiscard]] auto hex(const std::string& member) const {
+    return parsed(member, parse_hex, "16 hexadecimal digits");
   }
-
-  [[nodiscard]] HashSeed seed(const std::string& member) const {
-    const auto seed = parse_seed(text(member));
-    if (!seed) refuse(member, "is not a seed of 32 hexadecimal digits");
-    return *seed;
+  [[nodiscard]] auto id(const std::string& member) const {
+    return parsed(member, parse_id, "32 hexadecimal digits");
   }
-
-  [[nodiscard]] LogPosition log_position(const std::string& member) const {
-    const auto position = parse_log_position(text(member));
-    if (!position) refuse(member, "is not a position in a log");
-    return *position;
+  [[nodiscard]] auto log_position(const std::string& member) const {
+    return parsed(member, parse_log_position, "a position in a log");
   }
 
   [[nodiscard]] UnixSeconds moment(const std::string& member) const {
@@ -166,11 +159,8 @@ class MemberReader {
 };
 
 std::vector<SampledValue> value_sample_of(const MemberReader& reader) {
-  const Json& entries = reader.at("value_sample");
-  if (!entries.is_array() || entries.size() > kValueSample)
-    reader.refuse("value_sample", "is not a list of at most 64");
   std::vector<SampledValue> sample;
-  for (const Json& entry : entries) {
+  for (const Json& entry : reader.list("value_sample", kValueSample)) {
     const MemberReader sampled(entry, "value_sample");
     sample.push_back({{sampled.hex("hash")}, sampled.number<std::uint32_t>("value")});
   }
@@ -213,7 +203,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
   if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
     reader.refuse("shard_count", "does not fit \"bytes\"");
-  record.seed = reader.seed("seed");
+  record.seed = reader.parsed("seed", parse_seed, "a seed of 32 hexadecimal digits");
   return record;
 }
 
@@ -252,14 +242,6 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 }
 
 }  // namespace
-
-Baseline baseline_of(const SnapshotRecord& record) {
-  return {record.key_count, record.seed, record.value_sample};
-}
-
-std::optional<Baseline> baseline_before(const PointerRecord& record) {
-  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
-}
 
 std::string encode(const PointerRecord& record) {
   const Json document{{"format", kRecordFormat},

@@ -79,9 +79,13 @@ struct PointerRecord {
 };
 
 // What snapshots are measured against if this generation is the one before.
-Baseline baseline_of(const SnapshotRecord& record);
+inline Baseline baseline_of(const SnapshotRecord& record) {
+  return {record.key_count, record.seed, record.value_sample};
+}
 // The generation before the current one, for the guards; nothing if none is kept.
-std::optional<Baseline> baseline_before(const PointerRecord& record);
+inline std::optional<Baseline> baseline_before(const PointerRecord& record) {
+  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
+}
 
 // No text comes twice, because each has a random `change_id`. So a compare-and-set that arrives late never
 // finds the text that it expects, even if a change was taken back.

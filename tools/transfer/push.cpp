@@ -211,17 +211,13 @@ class Push {
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
-    if (needed < lost_to) {
-      throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
-                                       moment(needed) + " on, but " + store_.name() +
-                                       " has lost some that were added up to " + moment(lost_to) +
-                                       ": build it again after " + format_moment(builds_help_after(lost_to)) +
-                                       ", then push");
-    }
+    const std::string reason =
+        needed < lost_to
+            ? " has lost some that were added up to " + moment(lost_to) + ": build it again after " +
+                  format_moment(builds_help_after(lost_to)) + ", then push"
+            : " has trimmed them up to " + moment(trimmed_to) + ": they would become absent; build it again";
     throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
-                                     moment(needed) + " on, but " + store_.name() +
-                                     " has trimmed them up to " + moment(trimmed_to) +
-                                     ": they would become absent; build it again");
+                                     moment(needed) + " on, but " + store_.name() + reason);
   }
 
   void put_chunks(const Progress& progress) {
@@ -247,17 +243,13 @@ class Push {
       const auto keys = chunk_key_batch(store_, set_name_, record_.push_id, chunk_count, first);
       const auto values = store_.get_many(keys);
       for (std::uint32_t i = 0; i < values.size(); ++i) {
-        if (values[i] != encode_chunk(first + i, chunk_payload(snapshot_.bytes(), first + i)))
-          refuse_as_forgotten(keys[i]);
+        if (values[i] == encode_chunk(first + i, chunk_payload(snapshot_.bytes(), first + i))) continue;
+        throw Error(ErrorKind::CannotCreate,
+                    store_.name() + ": " + keys[i] +
+                        " was put and is gone: give the servers more memory, for three generations of " +
+                        format_bytes(record_.bytes) + " and what else they hold");
       }
     }
-  }
-
-  [[noreturn]] void refuse_as_forgotten(const std::string& chunk) const {
-    throw Error(ErrorKind::CannotCreate,
-                store_.name() + ": " + chunk +
-                    " was put and is gone: give the servers more memory, for three generations of " +
-                    format_bytes(record_.bytes) + " and what else they hold");
   }
 
   // Returns nothing if the push was discarded meanwhile.

@@ -1,7 +1,5 @@
 #include "tools/transfer/shared_seed.hpp"
 
-#include <set>
-
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/transfer/chunk.hpp"
@@ -48,13 +46,12 @@ HashSeed renew_shared_seed(Store& store) {
 }
 
 std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed) {
-  std::set<std::string> names;  // a listing may name a record twice
-  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
-    const auto set_name = set_of_pointer_key(store, key);
-    const auto pointer = set_name ? read_pointer(store, *set_name) : std::nullopt;
-    if (pointer && pointer->current->seed != seed) names.insert(*set_name);
-  }
-  return {names.begin(), names.end()};
+  std::vector<std::string> names = set_names_in(store);
+  std::erase_if(names, [&](const std::string& name) {
+    const auto pointer = read_pointer(store, name);
+    return !pointer || pointer->current->seed == seed;
+  });
+  return names;
 }
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "core/worker/base/checksum.hpp"
@@ -53,14 +54,6 @@ std::optional<std::uint64_t> current_generation_of(Store& store, const std::stri
   }
 }
 
-void remove_chunks(Store& store, const std::string& set_name, const Garbage& push) {
-  for (std::uint32_t first = 0; first < push.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, push.push_id, push.chunk_count, first);
-    store.remove_many(keys);
-    first += static_cast<std::uint32_t>(keys.size());
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
@@ -78,13 +71,17 @@ std::string pointer_key(const Store& store, const std::string& set_name) {
   return (store.prefix() + ":" + checked_set_name(set_name)).append(kPointerSuffix);
 }
 
-std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key) {
+std::vector<std::string> set_names_in(Store& store) {
   const std::string prefix = store.prefix() + ":";
-  if (!key.starts_with(prefix)) return std::nullopt;
-  key.remove_prefix(prefix.size());
-  if (!key.ends_with(kPointerSuffix)) return std::nullopt;
-  key.remove_suffix(kPointerSuffix.size());
-  return is_set_name(key) ? std::optional(std::string(key)) : std::nullopt;
+  std::set<std::string> names;  // a listing may name a record twice
+  for (const std::string& key : store.keys_with_prefix(prefix)) {
+    if (!key.starts_with(prefix)) continue;
+    std::string_view name = std::string_view(key).substr(prefix.size());
+    if (!name.ends_with(kPointerSuffix)) continue;
+    name.remove_suffix(kPointerSuffix.size());
+    if (is_set_name(name)) names.emplace(name);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name) {
@@ -131,7 +128,13 @@ PointerRecord move_current(Store& store, const std::string& set_name, const Push
 
 void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer) {
   if (pointer.garbage.empty()) return;
-  for (const Garbage& push : pointer.garbage) remove_chunks(store, set_name, push);
+  for (const Garbage& push : pointer.garbage) {
+    for (std::uint32_t first = 0; first < push.chunk_count;) {
+      const auto keys = chunk_key_batch(store, set_name, push.push_id, push.chunk_count, first);
+      store.remove_many(keys);
+      first += static_cast<std::uint32_t>(keys.size());
+    }
+  }
   change_pointer(store, set_name, [&pointer](PointerRecord& now) {
     return std::erase_if(now.garbage,
                          [&](const Garbage& push) { return is_garbage(pointer, push.push_id); }) != 0;

@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/worker/base/error.hpp"
@@ -24,8 +23,8 @@ std::vector<std::string> chunk_key_batch(const Store& store, const std::string& 
                                          std::uint32_t first);
 
 std::string pointer_key(const Store& store, const std::string& set_name);
-// Returns the set of a pointer key; nothing for a key of another kind.
-std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key);
+// The names of all sets that have a pointer record, in order. Reads the names of all records in the store.
+std::vector<std::string> set_names_in(Store& store);
 
 // Returns nothing for a set without a record. Throws Data, Incompatible, and as the store does.
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name);

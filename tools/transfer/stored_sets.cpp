@@ -13,16 +13,6 @@ namespace {
 // Each record has a few KiB, and at most kMaxValueBytes.
 constexpr std::size_t kPointersPerCall = 64;
 
-std::vector<std::string> names_of_pointers(Store& store) {
-  std::vector<std::string> names;
-  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
-    if (auto name = set_of_pointer_key(store, key)) names.push_back(std::move(*name));
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 // One record is at fault; the others can be read.
 bool is_about_a_record(const Error& error) noexcept {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible ||
@@ -58,7 +48,7 @@ void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std
 }  // namespace
 
 std::vector<StoredSet> stored_sets(Store& store) {
-  const std::vector<std::string> names = names_of_pointers(store);
+  const std::vector<std::string> names = set_names_in(store);
   std::vector<StoredSet> sets;
   for (std::size_t first = 0; first < names.size(); first += kPointersPerCall) {
     const auto batch = std::span(names).subspan(first, std::min(kPointersPerCall, names.size() - first));

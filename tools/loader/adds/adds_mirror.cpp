@@ -6,7 +6,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/stores/log_frame.hpp"
+#include "tools/stores/log_file.hpp"
 
 namespace keysieve {
 namespace {

@@ -11,17 +11,10 @@
 #include <optional>
 #include <system_error>
 
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 
 namespace keysieve {
 namespace {
-
-timeval timeval_of(std::chrono::milliseconds duration) {
-  timeval value{};
-  value.tv_sec = duration.count() / 1000;
-  value.tv_usec = duration.count() % 1000 * 1000;
-  return value;
-}
 
 // Waits for a socket that does not block. A server that drips bytes would keep us forever: within each
 // timeout this much must pass, or all that is left.
@@ -120,30 +113,31 @@ bool contains(std::span<const char* const> codes, std::string_view code) {
 
 }  // namespace
 
-std::string to_text(const RedisHost& host) {
-  const bool is_ipv6 = host.host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
-}
-
 RedisAddress address_at(RedisAddress store, const RedisHost& host) {
-  if (host.host.find('\0') != std::string::npos)
+  if (host.name.find('\0') != std::string::npos)
     throw Error(ErrorKind::Data, store.name + ": a server is said to be at an address with a NUL in it");
   store.name += ": " + to_text(host);
-  store.host = host.host;
+  store.host = host.name;
   store.port = host.port;
   return store;
 }
 
 void RedisConnection::connect() {
   if (is_usable()) return;
-  const timeval timeout = timeval_of(address_.timeout);
+  const auto milliseconds = address_.timeout.count();
+  const timeval timeout{milliseconds / 1000, milliseconds % 1000 * 1000};
   context_.reset(address_.socket_path.empty()
                      ? redisConnectWithTimeout(address_.host.c_str(), address_.port, timeout)
                      : redisConnectUnixWithTimeout(address_.socket_path.c_str(), timeout));
   replies_due_ = 0;
   reply_bytes_ = 0;
   if (context_ == nullptr) throw std::bad_alloc();
-  if (context_->err != 0) fail_to_connect(errno);
+  if (context_->err != 0) {
+    const bool timed_out =
+        context_->err == REDIS_ERR_IO && (errno == EAGAIN || errno == ETIMEDOUT || errno == EINPROGRESS);
+    if (timed_out) fail_as_late("cannot connect");
+    fail("cannot connect", {context_->errstr});
+  }
   limit_arrays(*context_->reader);
   if (!stop_blocking(*context_)) fail("cannot connect", {std::generic_category().message(errno)});
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
@@ -270,10 +264,6 @@ std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> 
   return replies;
 }
 
-RedisReply RedisConnection::exchange(const RedisCommand& command) {
-  return std::move(exchange(std::span(&command, 1)).front());
-}
-
 void RedisConnection::append(const RedisCommand& command) {
   std::vector<const char*> parts;
   std::vector<std::size_t> sizes;
@@ -304,13 +294,6 @@ void RedisConnection::flush() {
     pace.passed(before - left);
     if (left == before && !pace.wait(POLLOUT)) fail_as_late("cannot send");
   }
-}
-
-void RedisConnection::fail_to_connect(int error_number) {
-  const bool timed_out = context_->err == REDIS_ERR_IO &&
-                         (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
-  if (timed_out) fail_as_late("cannot connect");
-  fail("cannot connect", {context_->errstr});
 }
 
 // A server that ends the connection may have said why just before, by an alert of TLS.
@@ -345,10 +328,6 @@ void RedisConnection::fail_as_late(const std::string& what) {
                     std::to_string(address_.timeout.count()) + " ms");
 }
 
-std::string_view text_of(const redisReply& reply) noexcept {
-  return {reply.str, reply.len};
-}
-
 std::span<redisReply* const> elements_of(const redisReply& reply) noexcept {
   if (reply.type != REDIS_REPLY_ARRAY) return {};
   return {reply.element, reply.elements};
@@ -373,10 +352,6 @@ bool refuses_user(const redisReply& reply) noexcept {
 bool refuses_command(const redisReply& reply) noexcept {
   return code_of(reply) == kPermissionCode ||
          text_of(reply).find("The user executing the script can't") != std::string_view::npos;
-}
-
-bool is_missing_key(const redisReply& reply) noexcept {
-  return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
 }
 
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key) {

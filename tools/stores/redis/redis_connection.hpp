@@ -31,7 +31,9 @@ class RedisOutage : public Error {
   explicit RedisOutage(const std::string& message) : Error(ErrorKind::Unavailable, message) {}
 };
 
-std::string_view text_of(const redisReply& reply) noexcept;
+inline std::string_view text_of(const redisReply& reply) noexcept {
+  return {reply.str, reply.len};
+}
 // The elements of an array; empty for any other reply.
 std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 
@@ -40,20 +42,15 @@ std::string_view code_of(const redisReply& error) noexcept;
 // Whether user, password or rights caused the error. Knows older servers' replies to AUTH too.
 bool refuses_user(const redisReply& reply) noexcept;
 // Whether XINFO says that the stream is missing, which is not a failure.
-bool is_missing_key(const redisReply& reply) noexcept;
+inline bool is_missing_key(const redisReply& reply) noexcept {
+  return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
+}
 
 // Throws, for an error other than a missing key, the exception that fits it:
 // "<server's name>: <key that the command was about>: <the server's text>".
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key = {});
 
-struct RedisHost {
-  std::string host;
-  int port = 0;
-
-  friend auto operator<=>(const RedisHost&, const RedisHost&) = default;
-};
-
-std::string to_text(const RedisHost& host);
+using RedisHost = StoreHost;
 
 struct RedisAddress {
   std::string name;  // for messages, without password
@@ -97,7 +94,9 @@ class RedisConnection {
 
   // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.
   std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
-  RedisReply exchange(const RedisCommand& command);
+  RedisReply exchange(const RedisCommand& command) {
+    return std::move(exchange(std::span(&command, 1)).front());
+  }
 
   // Whether a reply to a sent command is still missing.
   [[nodiscard]] bool is_reply_due() const noexcept { return context_ != nullptr && replies_due_ > 0; }
@@ -114,18 +113,13 @@ class RedisConnection {
   void flush();
   RedisReply next_reply(std::string_view key, std::size_t max_bytes);
   std::size_t read_some();
-  [[noreturn]] void fail_to_connect(int error_number);
   [[noreturn]] void fail_to_send();
   [[noreturn]] void fail(const std::string& what);
   [[noreturn]] void fail(const std::string& what, const TlsFailure& failure);
   [[noreturn]] void fail_as_late(const std::string& what);
 
-  struct FreeContext {
-    void operator()(redisContext* context) const noexcept { redisFree(context); }
-  };
-
   RedisAddress address_;
-  std::unique_ptr<redisContext, FreeContext> context_;
+  std::unique_ptr<redisContext, decltype(&redisFree)> context_{nullptr, redisFree};
   std::size_t replies_due_ = 0;
   std::size_t reply_bytes_ = 0;  // received of the oldest of them
 };

@@ -11,31 +11,7 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{500};
 
-class SingleRedis final : public RedisServers {
- public:
-  explicit SingleRedis(const RedisSettings& settings)
-      : connection_(settings.address), replicas_(settings.wait_replicas, settings.address.timeout) {}
-
-  void connect() override { connection_.connect(); }
-
-  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
-    return exchange_with(connection_, commands, effect, replicas_, /*has_replicas=*/false);
-  }
-
-  void visit_masters(const std::function<void(RedisConnection&)>& visit) override { visit(connection_); }
-  RedisAddress address_of(std::string_view /*key*/) override { return connection_.address(); }
-  [[nodiscard]] bool keeps_keys_together() const noexcept override { return true; }
-
- private:
-  RedisConnection connection_;
-  ReplicaDemand replicas_;
-};
-
 }  // namespace
-
-std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings) {
-  return std::make_unique<SingleRedis>(settings);
-}
 
 void try_through_failover(std::chrono::milliseconds failover, const std::function<void()>& work,
                           const std::function<void()>& forget) {
@@ -70,25 +46,6 @@ void ReplicaDemand::check(const redisReply& reply, const std::string& server_nam
                                           replicas_text_ + " replicas have it after " + patience_text_ +
                                           " ms" +
                                           (is_default_ ? " (with ?wait_replicas=0 none needs to)" : ""));
-}
-
-std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
-                                      Effect effect, const ReplicaDemand& replicas, bool has_replicas) {
-  const bool must_replicate = replicas.applies_to(effect, has_replicas);
-  std::vector<RedisCommand> words;
-  words.reserve(commands.size() + 1);
-  for (const KeyedCommand& command : commands) words.push_back(command.words);
-  if (must_replicate) words.push_back(replicas.command());
-  connection.send(words);
-  const std::string& name = connection.address().name;
-  std::vector<RedisReply> replies;
-  replies.reserve(commands.size());
-  for (const KeyedCommand& command : commands) {
-    replies.push_back(connection.receive(command.key, command.max_reply_bytes));
-    check_reply(*replies.back(), name, command.key);
-  }
-  if (must_replicate) replicas.check(*connection.receive(), name);
-  return replies;
 }
 
 }  // namespace keysieve

@@ -43,6 +43,10 @@ struct RedisSettings {
   std::chrono::milliseconds failover{};  // how long to retry after an outage
 };
 
+// Takes what such a URL says; throws Usage. What it returns reads the password and the certificates; that
+// throws Usage, and the errors of reading files.
+std::function<RedisSettings()> redis_settings_of(StoreUrl& url);
+
 // One thread. Throws as a Store does.
 class RedisServers {
  public:
@@ -62,14 +66,11 @@ class RedisServers {
   [[nodiscard]] virtual bool keeps_keys_together() const noexcept = 0;
 };
 
-// All commands go to one server, once. It is not asked for its replicas: by default, no write waits for
-// one.
+// All commands go to one server: the one of the address, once, or if there are `hosts`, sentinels, the one
+// that they name as the master. If that is lost or becomes a replica, the commands are repeated on the next
+// master, as long as the failover may take. So a command may be carried out twice, as below. A server without
+// sentinels is not asked for its replicas: by default, no write waits for one.
 std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
-
-// All commands go to the server that sentinels name as the master. If it is lost or becomes a replica, they
-// are repeated on the next master, as long as the failover may take. So a command may be carried out twice,
-// as below.
-std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings);
 
 // Each command goes to the master that has its key. Each master gets one pipeline; all are sent before a
 // reply is read. If a master is lost or still lacks data, or the slot moves, commands are repeated as long
@@ -82,7 +83,7 @@ std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 // timeouts and a second.
 std::unique_ptr<StoreWatch> make_redis_watch(std::unique_ptr<RedisServers> servers);
 
-// The three ways above share the rest.
+// The two ways above share the rest.
 
 // Does the work. After each RedisOutage calls `forget`, pauses (longer each time) and tries again, as long
 // as a failover may take (`?failover=`); then throws the last outage.
@@ -112,9 +113,5 @@ class ReplicaDemand {
   std::string replicas_text_;
   std::string patience_text_;
 };
-
-// Same as RedisServers::exchange(), for callers that talk to one server at a time.
-std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
-                                      Effect effect, const ReplicaDemand& replicas, bool has_replicas);
 
 }  // namespace keysieve

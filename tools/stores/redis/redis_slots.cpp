@@ -35,7 +35,7 @@ RedisHost host_of(const redisReply& node, const RedisHost& asked, const std::str
     throw Error(ErrorKind::Data, server_name + ": a node of CLUSTER SLOTS is not understood");
   }
   const std::string_view address = text_of(*parts[0]);
-  return {address.empty() ? asked.host : std::string(address), static_cast<int>(parts[1]->integer)};
+  return {address.empty() ? asked.name : std::string(address), static_cast<int>(parts[1]->integer)};
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ std::optional<RedisRedirection> parse_redirection(std::string_view error_text, c
   const auto port = parse_number(error_text.substr(colon + 1), kPorts);
   if (!slot || !port) return std::nullopt;
   const std::string_view host = error_text.substr(host_at, colon - host_at);
-  return RedisRedirection{*slot, {host.empty() ? asked.host : std::string(host), static_cast<int>(*port)}};
+  return RedisRedirection{*slot, {host.empty() ? asked.name : std::string(host), static_cast<int>(*port)}};
 }
 
 RedisSlots::RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name)
@@ -87,15 +87,6 @@ std::uint16_t RedisSlots::index_of(const RedisHost& host) {
   return index;
 }
 
-const RedisHost* RedisSlots::master_of(std::size_t slot) const noexcept {
-  const std::uint16_t index = masters_[slot];
-  return index == kNone ? nullptr : &nodes_[index];
-}
-
-void RedisSlots::move(const RedisRedirection& moved) {
-  masters_[moved.slot] = index_of(moved.host);
-}
-
 std::vector<RedisHost> RedisSlots::masters() const {
   const std::set<std::uint16_t> indexes(masters_.begin(), masters_.end());
   std::vector<RedisHost> masters;
@@ -103,14 +94,6 @@ std::vector<RedisHost> RedisSlots::masters() const {
     if (index != kNone) masters.push_back(nodes_[index]);
   }
   return masters;
-}
-
-bool RedisSlots::has_replicas(const RedisHost& master) const noexcept {
-  return std::ranges::find(masters_with_replicas_, master) != masters_with_replicas_.end();
-}
-
-std::size_t RedisSlots::unserved() const noexcept {
-  return static_cast<std::size_t>(std::count(masters_.begin(), masters_.end(), kNone));
 }
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 // slots, and each slot to one master.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,16 +34,22 @@ class RedisSlots {
   RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);
 
   // nullptr: none. Valid until move().
-  [[nodiscard]] const RedisHost* master_of(std::size_t slot) const noexcept;
-  void move(const RedisRedirection& moved);
+  [[nodiscard]] const RedisHost* master_of(std::size_t slot) const noexcept {
+    return masters_[slot] == kNone ? nullptr : &nodes_[masters_[slot]];
+  }
+  void move(const RedisRedirection& moved) { masters_[moved.slot] = index_of(moved.host); }
 
   // Every master once.
   [[nodiscard]] std::vector<RedisHost> masters() const;
   // Masters first, then replicas.
   [[nodiscard]] const std::vector<RedisHost>& nodes() const noexcept { return nodes_; }
-  [[nodiscard]] std::size_t unserved() const noexcept;
+  [[nodiscard]] std::size_t unserved() const noexcept {
+    return static_cast<std::size_t>(std::ranges::count(masters_, kNone));
+  }
   // Whether the cluster knows a live replica of that master.
-  [[nodiscard]] bool has_replicas(const RedisHost& master) const noexcept;
+  [[nodiscard]] bool has_replicas(const RedisHost& master) const noexcept {
+    return std::ranges::find(masters_with_replicas_, master) != masters_with_replicas_.end();
+  }
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;

@@ -6,8 +6,7 @@
 
 #include "core/builder/base/log_positions.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
-#include "tools/stores/redis/redis_url.hpp"
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -416,10 +415,12 @@ class RedisStore final : public Store {
 }  // namespace
 
 StoreOpener redis_store_opener(StoreUrl url) {
-  return [redis_url = RedisUrl(std::move(url))](IfMissing /*if_missing*/, Patience patience) {
-    RedisSettings settings = redis_url.settings();
+  auto read_settings = redis_settings_of(url);
+  return [read_settings = std::move(read_settings), url = std::move(url)](IfMissing /*if_missing*/,
+                                                                          Patience patience) {
+    RedisSettings settings = read_settings();
     if (patience == Patience::None) settings.failover = {};
-    return std::make_unique<RedisStore>(std::move(settings), redis_url.url());
+    return std::make_unique<RedisStore>(std::move(settings), url);
   };
 }
 

@@ -76,7 +76,7 @@ TlsFailure failure_of(SSL* session, const std::string& host, int error_number) {
 
 class OpensslTls final : public RedisTls {
  public:
-  explicit OpensslTls(const RedisTlsFiles& files) : context_(SSL_CTX_new(TLS_client_method())) {
+  explicit OpensslTls(const TlsFiles& files) : context_(SSL_CTX_new(TLS_client_method())) {
     if (context_ == nullptr) throw std::bad_alloc();
     forget_tls_failures();
     SSL_CTX* context = context_.get();
@@ -149,14 +149,9 @@ TlsFailure take_tls_failure() {
   return {reason};
 }
 
-void check_redis_tls(const RedisTlsFiles& files) {
-  if (files.cert_file.empty() != files.key_file.empty()) {
-    throw Error(ErrorKind::Usage, "cert_file and key_file must be given together");
-  }
-}
+void check_redis_tls() {}
 
-std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
-  check_redis_tls(files);
+std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& files) {
   return std::make_shared<OpensslTls>(files);
 }
 
@@ -168,14 +163,14 @@ TlsFailure take_tls_failure() {
   return {};
 }
 
-void check_redis_tls(const RedisTlsFiles& /*files*/) {
+void check_redis_tls() {
   throw Error(ErrorKind::Usage, "this build has no TLS, since hiredis " + std::to_string(HIREDIS_MAJOR) +
                                     "." + std::to_string(HIREDIS_MINOR) +
                                     " came without it; use redis:// through a tunnel, or redis+unix://");
 }
 
-std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
-  check_redis_tls(files);
+std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& /*files*/) {
+  check_redis_tls();
   return nullptr;
 }
 

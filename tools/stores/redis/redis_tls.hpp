@@ -8,15 +8,9 @@
 #include <string>
 
 #include "core/worker/base/error.hpp"
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
-
-// Paths of PEM files; empty: none.
-struct RedisTlsFiles {
-  std::string ca_file;    // signs the servers' certificates; none: the authorities of this host
-  std::string cert_file;  // our certificate, and its key: both or none
-  std::string key_file;
-};
 
 // Why TLS failed.
 struct TlsFailure {
@@ -41,10 +35,10 @@ class RedisTls {
 void forget_tls_failures() noexcept;
 TlsFailure take_tls_failure();
 
-// Throws Usage if no content of the files could help: this build has no TLS, or one file needs another.
-void check_redis_tls(const RedisTlsFiles& files);
+// Throws Usage if this build has no TLS.
+void check_redis_tls();
 
 // Throws Usage as check_redis_tls() does, or with the file and the reason.
-std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files);
+std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& files);
 
 }  // namespace keysieve

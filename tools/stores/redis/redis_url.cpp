@@ -1,11 +1,9 @@
-#include "tools/stores/redis/redis_url.hpp"
-
-#include "core/builder/base/log_positions.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
+
+#include "tools/stores/redis/redis_servers.hpp"
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 namespace {
@@ -39,7 +37,7 @@ RedisHost host_of(const StoreHost& host, int default_port = kRedisPort) {
 void take_tcp_address(StoreUrl& url, RedisSettings& settings) {
   if (url.hosts.size() != 1) refuse(url, "one host must follow " + url.scheme + "://");
   const RedisHost host = host_of(url.hosts.front());
-  settings.address.host = host.host;
+  settings.address.host = host.name;
   settings.address.port = host.port;
   if (!url.path.empty()) settings.address.database = database_of(url, url.path.substr(1));
 }
@@ -70,24 +68,6 @@ void take_sentinels(StoreUrl& url, RedisSettings& settings) {
   settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
 }
 
-template <typename Do>
-auto with_name_of(const StoreUrl& url, const Do& about_tls) {
-  try {
-    return about_tls();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Usage) throw;
-    refuse(url, error.what());
-  }
-}
-
-RedisTlsFiles take_tls_files(StoreUrl& url) {
-  RedisTlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
-                      .cert_file = take_parameter(url, "cert_file").value_or(""),
-                      .key_file = take_parameter(url, "key_file").value_or("")};
-  with_name_of(url, [&] { check_redis_tls(files); });
-  return files;
-}
-
 void require_password(const StoreUrl& url, const std::string& password) {
   if (!url.user.empty() && password.empty()) refuse(url, "a user needs a password");
 }
@@ -103,46 +83,41 @@ constexpr std::array kRedisSchemes{
     RedisScheme{"redis", take_tcp_address, make_single_redis},
     RedisScheme{"redis+unix", take_unix_address, make_single_redis},
     RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
-    RedisScheme{"redis-sentinel", take_sentinels, make_sentinel_redis},
+    RedisScheme{"redis-sentinel", take_sentinels, make_single_redis},
     RedisScheme{"rediss", take_tcp_address, make_single_redis, true},
     RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, true},
-    RedisScheme{"rediss-sentinel", take_sentinels, make_sentinel_redis, true},
+    RedisScheme{"rediss-sentinel", take_sentinels, make_single_redis, true},
 };
 
 }  // namespace
 
-RedisUrl::RedisUrl(StoreUrl url) {
+std::function<RedisSettings()> redis_settings_of(StoreUrl& url) {
   const auto* const scheme = std::ranges::find(kRedisSchemes, url.scheme, &RedisScheme::name);
-  settings_.make = scheme->make;
-  scheme->take_place(url, settings_);
-  settings_.address.name = url.name;
-  settings_.address.user = url.user;
-  settings_.address.timeout = take_timeout(url);
-  if (scheme->is_encrypted) tls_files_ = take_tls_files(url);
-  password_file_ = take_secret_file(url, "password_file");
+  RedisSettings settings;
+  settings.make = scheme->make;
+  scheme->take_place(url, settings);
+  settings.address.name = url.name;
+  settings.address.user = url.user;
+  settings.address.timeout = take_timeout(url);
+  std::optional<TlsFiles> tls_files;  // nothing: in the clear
+  if (scheme->is_encrypted) {
+    or_refuse(url, "", check_redis_tls);
+    tls_files = take_tls_files(url);
+  }
+  const auto password_file = take_secret_file(url, "password_file");
   if (url.password) require_password(url, *url.password);
   if (const auto replicas = take_parameter(url, "wait_replicas")) {
-    settings_.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
+    settings.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
   }
   refuse_other_parameters(url);
-  url_ = std::move(url);
-}
-
-RedisSettings RedisUrl::settings() const {
-  RedisSettings settings = settings_;
-  if (tls_files_) {
-    settings.address.tls = with_name_of(url_, [this] { return make_redis_tls(*tls_files_); });
-  }
-  settings.address.password = password();
-  require_password(url_, settings.address.password);
-  return settings;
-}
-
-std::string RedisUrl::password() const {
-  if (url_.password) return *url_.password;
-  if (password_file_) return read_secret_file(url_.name, "password", *password_file_);
-  const char* variable = std::getenv(kPasswordVariable);
-  return variable == nullptr ? "" : variable;
+  return [=] {
+    RedisSettings current = settings;
+    if (tls_files) current.address.tls = or_refuse(url, "", [&] { return make_redis_tls(*tls_files); });
+    current.address.password =
+        url.password ? *url.password : read_secret(url, "password", password_file, kPasswordVariable);
+    require_password(url, current.address.password);
+    return current;
+  };
 }
 
 }  // namespace keysieve

@@ -25,16 +25,13 @@ class Alarm {
     if (!timer_.is_open()) throw std::system_error(errno, std::generic_category(), "timerfd_create");
   }
 
+  // Zero: never.
   void set(std::chrono::milliseconds from_now) {
     deadline_ = Clock::now() + from_now;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(from_now);
     const auto rest = std::chrono::nanoseconds(from_now - seconds);
     const itimerspec time{{}, {seconds.count(), rest.count()}};
     ::timerfd_settime(timer_.get(), 0, &time, nullptr);
-  }
-  void stop() {
-    const itimerspec never{};
-    ::timerfd_settime(timer_.get(), 0, &never, nullptr);
   }
 
   [[nodiscard]] bool is_over() const { return Clock::now() >= deadline_; }
@@ -71,7 +68,7 @@ class BlockedRead {
       if (alarm_.is_over()) throw RedisOutage(connection_.address().name + ": no answer to a blocking read");
       return;
     }
-    alarm_.stop();
+    alarm_.set({});
     check_reply(*reply, connection_.address().name, names_of_logs());
     for (const redisReply* log : elements_of(*reply)) {  // [name, entries]
       const auto parts = elements_of(*log);

@@ -331,7 +331,7 @@ TEST_F(RedisTls, NamesAnUnusableFile) {
        "key_file " + path("other.key") + ": key values mismatch"},
       {certificate + "&key_file=" + path("locked.key"),
        "key_file " + path("locked.key") + ": has a password: interrupted or cancelled"},
-      {certificate, "cert_file and key_file must be given together"}};
+      {certificate, "cert_file and key_file go together"}};
   for (const auto& [query, reason] : refusals) {
     EXPECT_EQ(refusal_to_open<ErrorKind::Usage>(url + query), url + ": " + reason);
   }

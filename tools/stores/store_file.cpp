@@ -1,4 +1,4 @@
-#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_file.hpp"
 
 #include <sys/stat.h>
 

@@ -7,9 +7,9 @@
 namespace keysieve {
 namespace {
 
-class SentinelRedis final : public RedisServers {
+class SingleRedis final : public RedisServers {
  public:
-  explicit SentinelRedis(const RedisSettings& settings)
+  explicit SingleRedis(const RedisSettings& settings)
       : settings_(settings),
         replicas_(settings.wait_replicas, settings.address.timeout),
         sentinels_(settings.hosts) {}
@@ -26,7 +26,7 @@ class SentinelRedis final : public RedisServers {
 
   std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
     std::vector<RedisReply> replies;
-    try_until_done([&] { replies = exchange_with(*master_, commands, effect, replicas_, has_replicas_); });
+    try_until_done([&] { replies = attempt(commands, effect); });
     return replies;
   }
 
@@ -35,6 +35,7 @@ class SentinelRedis final : public RedisServers {
   }
 
   RedisAddress address_of(std::string_view /*key*/) override {
+    if (sentinels_.empty()) return settings_.address;
     reach_master();
     return master_->address();
   }
@@ -42,12 +43,30 @@ class SentinelRedis final : public RedisServers {
   [[nodiscard]] bool keeps_keys_together() const noexcept override { return true; }
 
  private:
-  void try_until_done(const std::function<void()>& attempt) {
-    const auto reach_and_attempt = [&] {
+  std::vector<RedisReply> attempt(std::span<const KeyedCommand> commands, Effect effect) {
+    const bool must_replicate = replicas_.applies_to(effect, has_replicas_);
+    std::vector<RedisCommand> words;
+    words.reserve(commands.size() + 1);
+    for (const KeyedCommand& command : commands) words.push_back(command.words);
+    if (must_replicate) words.push_back(replicas_.command());
+    master_->send(words);
+    const std::string& name = master_->address().name;
+    std::vector<RedisReply> replies;
+    replies.reserve(commands.size());
+    for (const KeyedCommand& command : commands) {
+      replies.push_back(master_->receive(command.key, command.max_reply_bytes));
+      check_reply(*replies.back(), name, command.key);
+    }
+    if (must_replicate) replicas_.check(*master_->receive(), name);
+    return replies;
+  }
+
+  void try_until_done(const std::function<void()>& work) {
+    const auto reach_and_work = [&] {
       reach_master();
-      attempt();
+      work();
     };
-    try_through_failover(settings_.failover, reach_and_attempt, [this] { master_.reset(); });
+    try_through_failover(settings_.failover, reach_and_work, [this] { master_.reset(); });
   }
 
   // Never connects to the same address again without asking: the old master may be a replica by now.
@@ -59,6 +78,7 @@ class SentinelRedis final : public RedisServers {
   void find_master() {
     master_.reset();
     is_named_ = false;
+    if (sentinels_.empty()) return master_.emplace(settings_.address).connect();
     std::string reason;
     for (const RedisHost& sentinel : std::vector(sentinels_)) {
       try {
@@ -115,16 +135,16 @@ class SentinelRedis final : public RedisServers {
 
   RedisSettings settings_;
   ReplicaDemand replicas_;
-  std::vector<RedisHost> sentinels_;
-  bool is_named_ = false;  // a sentinel has named a master, reached or not
+  std::vector<RedisHost> sentinels_;  // none: the server is that of the settings
+  bool is_named_ = false;             // a sentinel has named a master, reached or not
   std::optional<RedisConnection> master_;
   bool has_replicas_ = false;  // of the master, when it was reached
 };
 
 }  // namespace
 
-std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings) {
-  return std::make_unique<SentinelRedis>(settings);
+std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings) {
+  return std::make_unique<SingleRedis>(settings);
 }
 
 }  // namespace keysieve
