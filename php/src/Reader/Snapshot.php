@@ -12,11 +12,12 @@ namespace KeySieve\Reader;
 final class Snapshot
 {
     private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
+    private const SECOND_LEVEL_MULTIPLIER = 0x8EBC6AF0 << 32 | 0x9C88C6E3;
     private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
 
     private readonly Kind $kind;
     private readonly string $entries;
-    private readonly ?SecondLevel $secondLevel;
+    private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
     private readonly string $checksums;
     private readonly int $perStretch;
     private readonly int $stride;
@@ -32,8 +33,8 @@ final class Snapshot
             throw Failure::data("{$file->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
         }
         $this->entries = substr($tables, 0, 8 * $header->fields['shardCount']);
-        $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->fields['shardCount']);
-        $this->secondLevel = $header->fields['retrievalBytes'] === 0 ? null : new SecondLevel($header->fields['retrievalBytes'], $seeds);
+        $hasSeeds = $header->fields['retrievalBytes'] !== 0;
+        $this->seeds = $hasSeeds ? substr($tables, $header->seedsAt() - Header::BYTES, $header->fields['shardCount']) : '';
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
         $this->perStretch = $header->shardsPerStretch();
         $this->stride = $header->stride();
@@ -140,9 +141,16 @@ final class Snapshot
         return [$bytes, $shard % $this->perPiece * $this->stride, $shard, $entry];
     }
 
+    /** Asks for the bit that each key which passes the filter of a set with known-absent keys has in the second level. */
     private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
     {
-        return $this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->fields['shardBytes'], $shard, $hash);
+        if ($this->seeds === '') {
+            return true;
+        }
+        $fields = $this->header->fields;
+        $mixed = Word::fold($hash ^ Word::product(Word::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
+        $window = Word::at($bytes, $at + $fields['shardBytes'] + Word::reduce($mixed, $fields['retrievalBytes'] - 7));
+        return Word::parity($window & Word::product($mixed, Word::A));
     }
 
     /**
