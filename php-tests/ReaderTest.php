@@ -95,10 +95,10 @@ final class ReaderTest extends TestCase
         $endless = SharedMemory::directory() . '/endless.ks';
         file_put_contents($endless, Forgery::of(file_get_contents($file), 96, str_repeat("\0", 8))); // valid_for
         $header = Header::read(File::open($endless));
-        $snapshot = Snapshot::of($header->setName, File::open($endless));
+        $snapshot = Snapshot::of($header->fields['setName'], File::open($endless));
         SharedMemory::publish($endless);
-        $set = new Set($header->setName);
-        self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kindName() && $set->info()->keyCount === $header->keyCount);
+        $set = new Set($header->fields['setName']);
+        self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kindName() && $set->info()->keyCount === $header->fields['keyCount']);
         $keys = [...range(1, 5_000), ...self::keys(5_000)];
         self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys));
     }

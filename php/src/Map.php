@@ -28,18 +28,13 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
     {
         use NotSerializable;
 
-        public string $name;
-        public ?string $keyProfile;
-
         /**
          * The key profile is that of Set::__construct().
          *
          * @throws InvalidNameException as Set::__construct()
          */
-        public function __construct(string $name, ?string $keyProfile = null)
+        public function __construct(public string $name, public ?string $keyProfile = null)
         {
-            $this->name = $name;
-            $this->keyProfile = $keyProfile;
             AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
 

@@ -19,12 +19,10 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
     {
         use NotSerializable;
 
-        public string $name;
-
         /** @throws InvalidNameException as Set::__construct() */
-        public function __construct(string $name)
+        public function __construct(public string $name)
         {
-            $this->name = SetName::checked($name, __METHOD__ . '(): Argument #1 ($name) must be');
+            SetName::checked($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
 
         /**

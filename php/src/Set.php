@@ -14,10 +14,6 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
     {
         use NotSerializable;
 
-        public string $name;
-        public ?string $keyProfile;
-        private ?bool $throws;
-
         /**
          * A key profile names how keys are normalised. If it is given and the set was built with another, the set is Incompatible for
          * this object. While the set is unavailable, $throw = true throws UnavailableException, false answers maybe, and null does
@@ -25,11 +21,8 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          *
          * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
          */
-        public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null)
+        public function __construct(public string $name, public ?string $keyProfile = null, private ?bool $throw = null)
         {
-            $this->name = $name;
-            $this->keyProfile = $keyProfile;
-            $this->throws = $throw;
             AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
 
@@ -40,7 +33,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         public function mayContain(mixed $key): bool
         {
             $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            return $this->attached()->ask([$bytes], $this->keyProfile, $this->throws)[0];
+            return $this->attached()->ask([$bytes], $this->keyProfile, $this->throw)[0];
         }
 
         /**
@@ -51,7 +44,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          */
         public function mayContainMany(iterable $keys): array
         {
-            return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throws);
+            return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throw);
         }
 
         /**
@@ -65,7 +58,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         {
             $keys = Keys::given($keys, __METHOD__);
             $candidates = [];
-            foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
+            foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throw) as $index => $mayBeThere) {
                 if ($mayBeThere) {
                     $candidates[$index] = $keys[$index];
                 }

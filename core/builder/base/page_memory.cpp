@@ -1,31 +1,17 @@
 #include "core/builder/base/page_memory.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <new>
 
-#include "core/worker/base/bytes.hpp"
-
 namespace keysieve {
 
-PageMemory::PageMemory(std::size_t bytes, Pages pages) {
+PageMemory take_pages(std::size_t bytes, Pages pages) {
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
   if (pages == Pages::Huge) ::madvise(address, bytes, MADV_HUGEPAGE);
-  address_ = static_cast<std::byte*>(address);
-  bytes_ = bytes;
-}
-
-PageMemory& PageMemory::operator=(PageMemory&& other) noexcept {
-  std::swap(address_, other.address_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-PageMemory::~PageMemory() {
-  if (address_ != nullptr) ::munmap(address_, bytes_);
+  return PageMemory(static_cast<std::byte*>(address), Unmap{bytes});
 }
 
 std::uint64_t resident_bytes() {

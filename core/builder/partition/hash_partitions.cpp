@@ -63,7 +63,7 @@ KeyHash* HashPartitions::new_chunk() {
   const std::size_t chunk_bytes = plan_.chunk_hashes * sizeof(KeyHash);
   if (chunks_left_ == 0) {
     const bool is_first = slabs_.size() * kChunksPerSlab < plan_.threads * kPartitions;
-    slabs_.emplace_back(kChunksPerSlab * chunk_bytes, is_first ? Pages::Small : Pages::Huge);
+    slabs_.push_back(take_pages(kChunksPerSlab * chunk_bytes, is_first ? Pages::Small : Pages::Huge));
     chunks_left_ = kChunksPerSlab;
   }
   --chunks_left_;

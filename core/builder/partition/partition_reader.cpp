@@ -88,11 +88,11 @@ void PartitionReader::take_spilled(const Partition& partition, HashRange& range)
 
 void PartitionReader::reserve(std::uint64_t hashes) {
   if (hashes <= room_) return;
-  taken_ = PageMemory();
-  sorted_ = PageMemory();
+  taken_.reset();
+  sorted_.reset();
   room_ = std::min(hashes + hashes / 8, most_hashes_);  // the next partition may be a little larger
-  taken_ = PageMemory(room_ * sizeof(KeyHash), Pages::Huge);
-  sorted_ = PageMemory(room_ * sizeof(KeyHash), Pages::Huge);
+  taken_ = take_pages(room_ * sizeof(KeyHash), Pages::Huge);
+  sorted_ = take_pages(room_ * sizeof(KeyHash), Pages::Huge);
 }
 
 void PartitionReader::make_room(HashRange& range) {

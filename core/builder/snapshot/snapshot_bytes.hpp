@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 
 #include "core/worker/base/bytes.hpp"
 
@@ -13,14 +15,19 @@ namespace keysieve {
 class SnapshotBytes {
  public:
   // Throws std::bad_alloc.
-  explicit SnapshotBytes(std::size_t size);
+  explicit SnapshotBytes(std::size_t size)
+      : address_(static_cast<std::byte*>(::operator new[](size, std::align_val_t{kPageBytes}))), size_(size) {
+    std::memset(address_.get(), 0, size);
+  }
 
   [[nodiscard]] MutableBytes get() noexcept { return {address_.get(), size_}; }
   [[nodiscard]] Bytes get() const noexcept { return {address_.get(), size_}; }
 
  private:
   struct Free {
-    void operator()(std::byte* address) const noexcept;
+    void operator()(std::byte* address) const noexcept {
+      ::operator delete[](address, std::align_val_t{kPageBytes});
+    }
   };
   std::unique_ptr<std::byte[], Free> address_;
   std::size_t size_;

@@ -2,7 +2,10 @@
 // locked.
 #pragma once
 
+#include <fcntl.h>
+
 #include <string>
+#include <utility>
 
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/shm/control_file.hpp"
@@ -13,7 +16,8 @@ namespace keysieve {
 class WritableControlFile : public ControlFile {
  public:
   // Throws as ControlFile::open_read_only().
-  explicit WritableControlFile(const SetFolder& folder);
+  explicit WritableControlFile(const SetFolder& folder)
+      : WritableControlFile(folder, folder.open_file(kControlName, O_RDWR)) {}
 
   [[nodiscard]] ControlPage& writable_page() const noexcept {
     return *reinterpret_cast<ControlPage*>(region_.address());
@@ -25,7 +29,8 @@ class WritableControlFile : public ControlFile {
   [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
 
  private:
-  WritableControlFile(const SetFolder& folder, FileDescriptor file);
+  WritableControlFile(const SetFolder& folder, FileDescriptor file)
+      : ControlFile(folder, file, MapAccess::ReadWrite), file_(std::move(file)) {}
 
   FileDescriptor file_;
 };
@@ -33,7 +38,8 @@ class WritableControlFile : public ControlFile {
 class WritableLiveFile : public LiveFile {
  public:
   // As LiveFile::open_read_only().
-  WritableLiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id);
+  WritableLiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id)
+      : WritableLiveFile(folder.open_file(file_name, O_RDWR), folder.path_of(file_name), id) {}
 
   [[nodiscard]] LivePage& writable_page() const noexcept {
     return *reinterpret_cast<LivePage*>(region_.address());
@@ -46,7 +52,8 @@ class WritableLiveFile : public LiveFile {
   }
 
  private:
-  WritableLiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id);
+  WritableLiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id)
+      : LiveFile(file, path, id, MapAccess::ReadWrite), is_in_memory_(is_in_memory(file, path)) {}
 
   bool is_in_memory_;
 };

@@ -286,8 +286,8 @@ final class AttachedSet
         $header = $ready?->snapshot()->header;
         return match (true) {
             $header === null => null,
-            $keyProfile !== null && $header->keyProfile !== $keyProfile => "built with key profile \"$header->keyProfile\", not \"$keyProfile\"",
-            $needsValues && $header->valueBits === 0 => 'built without values',
+            $keyProfile !== null && $header->fields['keyProfile'] !== $keyProfile => "built with key profile \"{$header->fields['keyProfile']}\", not \"$keyProfile\"",
+            $needsValues && $header->fields['valueBits'] === 0 => 'built without values',
             default => null,
         };
     }

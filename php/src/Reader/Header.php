@@ -11,7 +11,7 @@ namespace KeySieve\Reader;
  *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
  *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int,
  *     setName: string, keyProfile: string, fileBytes: int, digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
- *     tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
+ *     tablesChecksum: string, tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
  * }
  */
 final class Header
@@ -29,32 +29,14 @@ final class Header
     private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
-        . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/a64setName/a64keyProfile/PfileBytes'
-        . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
+        . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/Z64setName/Z64keyProfile/PfileBytes'
+        . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/a8tablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
         . '/@1720/VsampledCount/@4024/a64signature';
 
-    private function __construct(
-        public readonly string $setName,
-        public readonly string $keyProfile,
-        public readonly Kind $kind,
-        public readonly KeyHasher $hasher,
-        public readonly int $shardBytes,
-        public readonly int $retrievalBytes,
-        public readonly int $shardCount,
-        public readonly int $keyCount,
-        public readonly int $knownAbsent,
-        public readonly float $targetFpr,
-        public readonly float $estimatedFpr,
-        public readonly int $asOf,
-        public readonly int $builtAt,
-        public readonly int $validFor,
-        public readonly int $fileBytes,
-        public readonly string $tablesChecksum,
-        private readonly bool $isSigned,
-        /** Of each value of a map; 0: it is no map. */
-        public readonly int $valueBits,
-    ) {
+    /** @param Fields $fields */
+    private function __construct(public readonly array $fields, public readonly Kind $kind, public readonly KeyHasher $hasher)
+    {
     }
 
     /** @throws Failure */
@@ -72,30 +54,12 @@ final class Header
             throw Failure::data("$source: $fault");
         }
         self::checkKnown($fields, $source);
-        $header = new self(
-            self::text($fields['setName']),
-            self::text($fields['keyProfile']),
-            Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $source),
-            new KeyHasher($fields['seed']),
-            $fields['shardBytes'],
-            $fields['retrievalBytes'],
-            $fields['shardCount'],
-            $fields['keyCount'],
-            $fields['knownAbsent'],
-            $fields['targetFpr'],
-            $fields['estimatedFpr'],
-            $fields['asOf'],
-            $fields['builtAt'],
-            $fields['validFor'],
-            $fields['fileBytes'],
-            strrev(substr($page, 320, 8)),
-            $fields['digestsBytes'] !== 0,
-            $fields['valueBits'],
-        );
-        $header->checkLayout($fields, $source);
-        if ($file->size() !== $header->fileBytes) {
-            $what = $file->size() < $header->fileBytes ? 'cut short' : 'too long';
-            throw Failure::data("$source: is $what: {$file->size()} bytes instead of $header->fileBytes");
+        $kind = Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $source);
+        $header = new self($fields, $kind, new KeyHasher($fields['seed']));
+        $header->checkLayout($source);
+        if ($file->size() !== $fields['fileBytes']) {
+            $what = $file->size() < $fields['fileBytes'] ? 'cut short' : 'too long';
+            throw Failure::data("$source: is $what: {$file->size()} bytes instead of {$fields['fileBytes']}");
         }
         return $header;
     }
@@ -103,7 +67,7 @@ final class Header
     /** Bytes of each shard, with its second level. */
     public function stride(): int
     {
-        return $this->shardBytes + $this->retrievalBytes;
+        return $this->fields['shardBytes'] + $this->fields['retrievalBytes'];
     }
 
     /** As many whole shards as one checksum covers. */
@@ -114,17 +78,17 @@ final class Header
 
     public function stretchCount(): int
     {
-        return intdiv($this->shardCount + $this->shardsPerStretch() - 1, $this->shardsPerStretch());
+        return intdiv($this->fields['shardCount'] + $this->shardsPerStretch() - 1, $this->shardsPerStretch());
     }
 
     public function seedsAt(): int
     {
-        return self::BYTES + 8 * $this->shardCount;
+        return self::BYTES + 8 * $this->fields['shardCount'];
     }
 
     public function checksumsAt(): int
     {
-        return $this->seedsAt() + ($this->retrievalBytes === 0 ? 0 : $this->shardCount + 7 & ~7);
+        return $this->seedsAt() + ($this->fields['retrievalBytes'] === 0 ? 0 : $this->fields['shardCount'] + 7 & ~7);
     }
 
     public function digestsAt(): int
@@ -134,7 +98,7 @@ final class Header
 
     public function digestsBytes(): int
     {
-        return $this->isSigned ? self::DIGEST_BYTES * $this->stretchCount() : 0;
+        return $this->fields['digestsBytes'] !== 0 ? self::DIGEST_BYTES * $this->stretchCount() : 0;
     }
 
     public function shardsAt(): int
@@ -145,12 +109,12 @@ final class Header
     /** When the set expires, in Unix seconds; 0: never. */
     public function validUntil(): int
     {
-        return $this->validFor === 0 ? 0 : $this->asOf + $this->validFor;
+        return $this->fields['validFor'] === 0 ? 0 : $this->fields['asOf'] + $this->fields['validFor'];
     }
 
     public function isExpiredAt(int $now): bool
     {
-        return $this->validFor !== 0 && $now >= $this->validUntil();
+        return $this->fields['validFor'] !== 0 && $now >= $this->validUntil();
     }
 
     /** @param Fields $fields */
@@ -165,7 +129,7 @@ final class Header
             $fields['hashId'] !== self::HASH_XXH3 => null,
             $fields['headerBytes'] !== self::BYTES => 'header size is not 4096',
             trim($fields['seed'], "\0") === '' => 'seed is zero',
-            preg_match(self::NAME_RULE, self::text($fields['setName'])) !== 1 => 'set name in the header is not valid',
+            preg_match(self::NAME_RULE, $fields['setName']) !== 1 => 'set name in the header is not valid',
             !($fields['targetFpr'] >= 1e-9 && $fields['targetFpr'] <= 0.5) => 'target FPR is out of range',
             !($fields['estimatedFpr'] >= 0.0 && $fields['estimatedFpr'] <= 1.0) => 'estimated FPR is out of range',
             !$isMoment($fields['asOf']) || !$isMoment($fields['builtAt']) => 'as_of or built_at is out of range',
@@ -188,26 +152,27 @@ final class Header
         }
     }
 
-    /** @param Fields $fields */
-    private function checkLayout(array $fields, string $source): void
+    /** @throws Failure */
+    private function checkLayout(string $source): void
     {
+        $fields = $this->fields;
         $fault = match (true) {
-            !in_array($this->shardBytes, [1024, 2048, 4096, 8192], true)
-                => "shard size of $this->shardBytes bytes is not 1024, 2048, 4096 or 8192",
-            $this->shardCount === 0 => 'has no shards',
-            $this->shardCount > self::MOST_SHARDS => "has $this->shardCount shards, " . self::MOST_SHARDS . ' are the most',
-            $this->retrievalBytes % 32 !== 0 || $this->stride() > self::LONGEST_SHARD
-                => "second levels of $this->retrievalBytes bytes are out of range",
-            $this->retrievalBytes === 0 && $this->knownAbsent !== 0 => 'has known-absent keys but no second levels',
-            $fields['sampleCount'] > 64 || ($this->knownAbsent >= 0 && $fields['sampleCount'] > $this->knownAbsent) // else it has 64 bits
+            !in_array($fields['shardBytes'], [1024, 2048, 4096, 8192], true)
+                => "shard size of {$fields['shardBytes']} bytes is not 1024, 2048, 4096 or 8192",
+            $fields['shardCount'] === 0 => 'has no shards',
+            $fields['shardCount'] > self::MOST_SHARDS => "has {$fields['shardCount']} shards, " . self::MOST_SHARDS . ' are the most',
+            $fields['retrievalBytes'] % 32 !== 0 || $this->stride() > self::LONGEST_SHARD
+                => "second levels of {$fields['retrievalBytes']} bytes are out of range",
+            $fields['retrievalBytes'] === 0 && $fields['knownAbsent'] !== 0 => 'has known-absent keys but no second levels',
+            $fields['sampleCount'] > 64 || ($fields['knownAbsent'] >= 0 && $fields['sampleCount'] > $fields['knownAbsent']) // else it has 64 bits
                 => 'has more known-absent keys in its sample than there are',
-            $this->valueBits > self::MOST_VALUE_BITS => "values of $this->valueBits bits are out of range",
-            $this->valueBits !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
-            $fields['sampledCount'] > ($this->valueBits !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
-            !$this->isSigned && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
+            $fields['valueBits'] > self::MOST_VALUE_BITS => "values of {$fields['valueBits']} bits are out of range",
+            $fields['valueBits'] !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
+            $fields['sampledCount'] > ($fields['valueBits'] !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
+            $fields['digestsBytes'] === 0 && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
                 => 'has parts of a signature but no digests',
             array_intersect_key($fields, $this->spans()) != $this->spans()
-                => "tables are not where $this->shardCount shards put them",
+                => "tables are not where {$fields['shardCount']} shards put them",
             default => null,
         };
         if ($fault !== null) {
@@ -215,27 +180,22 @@ final class Header
         }
     }
 
-    public static function text(string $padded): string
-    {
-        return explode("\0", $padded, 2)[0];
-    }
-
     /** @return array<string, int> where the tables must be */
     private function spans(): array
     {
-        $hasSeeds = $this->retrievalBytes !== 0;
+        $hasSeeds = $this->fields['retrievalBytes'] !== 0;
         return [
-            'fileBytes' => $this->shardsAt() + $this->shardCount * $this->stride(),
+            'fileBytes' => $this->shardsAt() + $this->fields['shardCount'] * $this->stride(),
             'shardTableAt' => self::BYTES,
-            'shardTableBytes' => 8 * $this->shardCount,
+            'shardTableBytes' => 8 * $this->fields['shardCount'],
             'retrievalSeedsAt' => $hasSeeds ? $this->seedsAt() : 0,
             'retrievalSeedsBytes' => $this->checksumsAt() - $this->seedsAt(),
             'checksumsAt' => $this->checksumsAt(),
             'checksumsBytes' => 8 * $this->stretchCount(),
-            'digestsAt' => $this->isSigned ? $this->digestsAt() : 0,
+            'digestsAt' => $this->fields['digestsBytes'] !== 0 ? $this->digestsAt() : 0,
             'digestsBytes' => $this->digestsBytes(),
             'shardsAt' => $this->shardsAt(),
-            'shardsBytes' => $this->shardCount * $this->stride(),
+            'shardsBytes' => $this->fields['shardCount'] * $this->stride(),
         ];
     }
 }

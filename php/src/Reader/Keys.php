@@ -8,6 +8,10 @@ namespace KeySieve\Reader;
 final class Keys
 {
     private const TYPES = 'string|int';
+    private const STRICT_TYPES = '~\A(?:#![^\n]*\n)?<\?php(?>\s+|/\*.*?\*/|(?://|#)[^\n]*\n)+declare\s*\([^)]*\bstrict_types\s*=\s*1\b~is';
+
+    /** @var array<string, bool> by file */
+    private static array $haveStrictTypes = [];
 
     /**
      * @param string $argument for the message
@@ -77,12 +81,30 @@ final class Keys
         return match (true) {
             is_string($key) => $key,
             is_int($key) => (string) $key,
-            StrictTypes::areOfCaller(behind: 3) => null,
+            self::callerHasStrictTypes(behind: 3) => null,
             is_bool($key) => $key ? '1' : '0',
             is_float($key) => (string) (self::isInt($key) ? (int) $key : $key),
             $key instanceof \Stringable => (string) $key,
             default => null,
         };
+    }
+
+    /**
+     * PHP applies strict_types to the calls in a file that declares it. Only its source tells.
+     *
+     * @param int $behind this many calls lie between the caller and this one
+     */
+    private static function callerHasStrictTypes(int $behind): bool
+    {
+        $file = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, $behind + 1)[$behind]['file'] ?? null; // none: PHP itself calls
+        if ($file === null) {
+            return false;
+        }
+        try {
+            return self::$haveStrictTypes[$file] ??= preg_match(self::STRICT_TYPES, (string) File::contents($file)) === 1;
+        } catch (Failure) {
+            return self::$haveStrictTypes[$file] = false;
+        }
     }
 
     private static function isInt(float $number): bool

@@ -12,11 +12,12 @@ namespace KeySieve\Reader;
 final class Snapshot
 {
     private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
+    private const SECOND_LEVEL_MULTIPLIER = 0x8EBC6AF0 << 32 | 0x9C88C6E3;
     private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
 
     private readonly Kind $kind;
     private readonly string $entries;
-    private readonly ?SecondLevel $secondLevel;
+    private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
     private readonly string $checksums;
     private readonly int $perStretch;
     private readonly int $stride;
@@ -28,18 +29,18 @@ final class Snapshot
     {
         $this->kind = $header->kind;
         $tables = $file->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
-        if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
+        if (strrev(hash('xxh3', $tables, true)) !== $header->fields['tablesChecksum']) {
             throw Failure::data("{$file->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
         }
-        $this->entries = substr($tables, 0, 8 * $header->shardCount);
-        $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->shardCount);
-        $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
+        $this->entries = substr($tables, 0, 8 * $header->fields['shardCount']);
+        $hasSeeds = $header->fields['retrievalBytes'] !== 0;
+        $this->seeds = $hasSeeds ? substr($tables, $header->seedsAt() - Header::BYTES, $header->fields['shardCount']) : '';
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
         $this->perStretch = $header->shardsPerStretch();
         $this->stride = $header->stride();
-        $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
+        $this->perPiece = Pieces::haveRoomFor($this->stride * $header->fields['shardCount']) ? $this->perStretch : 1;
         $this->firstPiece = Pieces::newSnapshot();
-        if ($header->shardCount <= self::CHECKED_AT_ONCE) {
+        if ($header->fields['shardCount'] <= self::CHECKED_AT_ONCE) {
             $this->checkEntries();
         }
     }
@@ -53,8 +54,8 @@ final class Snapshot
     {
         $header = Header::read($file);
         $snapshot = new self($file, $header);
-        if ($header->setName !== $set) {
-            throw Failure::data("{$file->name()} holds set \"$header->setName\", not \"$set\"");
+        if ($header->fields['setName'] !== $set) {
+            throw Failure::data("{$file->name()} holds set \"{$header->fields['setName']}\", not \"$set\"");
         }
         return $snapshot;
     }
@@ -83,7 +84,7 @@ final class Snapshot
     {
         $keys = 0;
         $known = []; // of entries that can be, all but their keys
-        for ($at = 0; $at < 8 * $this->header->shardCount; $at += 8) {
+        for ($at = 0; $at < 8 * $this->header->fields['shardCount']; $at += 8) {
             $keys += ord($this->entries[$at]) | ord($this->entries[$at + 1]) << 8;
             $rest = substr($this->entries, $at + 2, 6);
             if (!isset($known[$rest])) {
@@ -91,8 +92,8 @@ final class Snapshot
                 $known[$rest] = true;
             }
         }
-        if ($keys !== $this->header->keyCount) {
-            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->name(), $keys, $this->header->keyCount));
+        if ($keys !== $this->header->fields['keyCount']) {
+            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->name(), $keys, $this->header->fields['keyCount']));
         }
     }
 
@@ -103,7 +104,7 @@ final class Snapshot
 
     public function bitsPerKey(): float
     {
-        return $this->header->keyCount === 0 ? 0.0 : 8 * $this->header->fileBytes / $this->header->keyCount;
+        return $this->header->fields['keyCount'] === 0 ? 0.0 : 8 * $this->header->fields['fileBytes'] / $this->header->fields['keyCount'];
     }
 
     /**
@@ -115,7 +116,7 @@ final class Snapshot
     {
         $sum = 0.0;
         $bytes = '';
-        for ($shard = 0; $shard < $this->header->shardCount; ++$shard) {
+        for ($shard = 0; $shard < $this->header->fields['shardCount']; ++$shard) {
             if ($shard % $this->perStretch === 0) {
                 $bytes = $this->readStretch(intdiv($shard, $this->perStretch));
             }
@@ -126,13 +127,13 @@ final class Snapshot
             }
             $sum += $ratio;
         }
-        return $sum / $this->header->shardCount;
+        return $sum / $this->header->fields['shardCount'];
     }
 
     /** @return array{string, int, int, Entry} bytes in which the shard of a key begins at an offset, its number, and its entry */
     private function shardOf(int $hash): array
     {
-        $shard = Word::shard($hash, $this->header->shardCount);
+        $shard = Word::shard($hash, $this->header->fields['shardCount']);
         $piece = intdiv($shard, $this->perPiece);
         $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
         /** @var Entry $entry */
@@ -140,9 +141,16 @@ final class Snapshot
         return [$bytes, $shard % $this->perPiece * $this->stride, $shard, $entry];
     }
 
+    /** Asks for the bit that each key which passes the filter of a set with known-absent keys has in the second level. */
     private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
     {
-        return $this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash);
+        if ($this->seeds === '') {
+            return true;
+        }
+        $fields = $this->header->fields;
+        $mixed = Word::fold($hash ^ Word::product(Word::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
+        $window = Word::at($bytes, $at + $fields['shardBytes'] + Word::reduce($mixed, $fields['retrievalBytes'] - 7));
+        return Word::parity($window & Word::product($mixed, Word::A));
     }
 
     /**
@@ -158,7 +166,7 @@ final class Snapshot
         if ($this->perPiece < $this->perStretch) {
             $bytes = substr($bytes, ($first - $stretch * $this->perStretch) * $this->stride, $this->perPiece * $this->stride);
         }
-        for ($shard = $first; $shard < min($first + $this->perPiece, $this->header->shardCount); ++$shard) {
+        for ($shard = $first; $shard < min($first + $this->perPiece, $this->header->fields['shardCount']); ++$shard) {
             $this->entry($shard);
         }
         return Pieces::keep($this->firstPiece + $piece, $bytes);
@@ -168,7 +176,7 @@ final class Snapshot
     private function readStretch(int $stretch): string
     {
         $first = $stretch * $this->perStretch;
-        $end = min($first + $this->perStretch, $this->header->shardCount);
+        $end = min($first + $this->perStretch, $this->header->fields['shardCount']);
         $at = $this->header->shardsAt() + $first * $this->stride;
         $bytes = $this->file->read($at, ($end - $first) * $this->stride);
         if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {

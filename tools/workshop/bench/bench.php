@@ -83,6 +83,12 @@ function run(string ...$command): string
     return implode("\n", $lines);
 }
 
+/** The output of a script of bash. */
+function shell(string $script): string
+{
+    return run('bash', '-ec', $script);
+}
+
 /** What `keysieve plan` says of a kind. */
 function planned(string $bin, int $keys, string $fpr, string $kind, string $shard_size = '4KiB'): array
 {

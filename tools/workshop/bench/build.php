@@ -23,11 +23,6 @@ function short_count(int $count): string
     return $count >= 1_000_000 ? $count / 1_000_000 . ' million' : number_format($count);
 }
 
-function shell(string $script): void
-{
-    run('bash', '-ec', $script);
-}
-
 /** @return float[] seconds of the clock and of processors, and the largest size in memory in MB, of one program */
 function cost(string $command): array
 {

@@ -115,11 +115,6 @@ function add_all(string $file, int $count, callable $add, bool $stops = true): a
     return [$added, $new, $ns / SECOND];
 }
 
-function distinct(string $file, int $count): int
-{
-    return (int) trim((string) shell_exec('head -n ' . $count . ' ' . escapeshellarg($file) . ' | LC_ALL=C sort -u -T ' . escapeshellarg(dirname($file)) . ' | wc -l'));
-}
-
 [, $folder, $count, $server_count] = $argv;
 $count = (int) $count;
 $file = "$folder/strings";
@@ -146,7 +141,7 @@ $methods = [
 $rows = $exact = $speeds = [];
 foreach ($methods as $name => [$add, $original, $stops]) {
     [$added, $new, $seconds] = add_all($file, $count, $add, $stops);
-    $exact[$added] ??= distinct($file, $added);
+    $exact[$added] ??= (int) shell("head -n $added '$file' | LC_ALL=C sort -u -T '$folder' | wc -l");
     $speeds[$name] = $added / $seconds;
     $rows[] = [
         $name, $original, number_format($speeds[$name]), three_digits($speeds[$name] / $speeds[array_key_first($methods)]), number_format($added),

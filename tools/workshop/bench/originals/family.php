@@ -30,18 +30,9 @@ function percent(float $share): string
     return three_digits(100 * $share) . ' %';
 }
 
-/** $count lines. */
-function write_list(string $file, string $prefix, int $count): void
-{
-    $list = fopen($file, 'w');
-    for ($i = 1; $i <= $count; ++$i) {
-        fwrite($list, "$prefix $i\n");
-    }
-    fclose($list);
+foreach (['keys' => ['key', $count], 'absent' => ['other', OTHERS]] as $file => [$prefix, $lines]) {
+    shell("seq -f '$prefix %.0f' $lines >" . escapeshellarg("$folder/$file"));
 }
-
-write_list("$folder/keys", 'key', (int) $count);
-write_list("$folder/absent", 'other', OTHERS);
 $kinds = array_column(json_decode(run($bin, 'plan', '--keys', '1', '--all', '--json'), true)['kinds'], 'kind');
 sort($kinds);
 $rows = [['bound, −log₂ of the rate', ...array_map(static fn (string $fpr): string => three_digits(-log((float) $fpr, 2)), RATES)]];
