@@ -1,4 +1,4 @@
-#include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_server.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "tests/support/redis_sentinels.hpp"
+#include "tests/support/redis_server.hpp"
 
 #include <algorithm>
 #include <stdexcept>

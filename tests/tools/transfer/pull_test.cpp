@@ -1,6 +1,8 @@
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "tests/support/matchers.hpp"
+#include "tools/transfer/chunk.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -121,6 +123,31 @@ TEST_F(PullTest, StartsAgainWhenItsGenerationIsDroppedMeanwhile) {
 TEST_F(PullTest, FinishesAGenerationThatIsNoLongerCurrentButKept) {
   hooked_.before_get_many = [&](auto) { push_any(build_snapshot()); };
   EXPECT_EQ(keysieve::pull(hooked_, "tags").record.generation, 1U);
+}
+
+TEST(Chunk, HasTheDocumentedBytes) {
+  const std::string value = encode_chunk(0x01020304, as_bytes("payload"));
+  EXPECT_EQ(value.substr(0, 8), std::string("KSC1\x04\x03\x02\x01"));
+  EXPECT_EQ(value.substr(16), "payload");
+}
+
+TEST(Chunk, CountCoversTheLastStartedChunk) {
+  EXPECT_EQ(chunk_count_of(1), 1U);
+  EXPECT_EQ(chunk_count_of(kChunkPayloadBytes), 1U);
+  EXPECT_EQ(chunk_count_of(kChunkPayloadBytes + 1), 2U);
+  EXPECT_EQ(chunk_count_of(UINT64_MAX), UINT64_MAX / kChunkPayloadBytes + 1);
+}
+
+TEST(Chunk, KeyNamesPrefixSetBuildAndNumber) {
+  BuildId id{};
+  id[0] = 0xab;
+  EXPECT_EQ(chunk_key("keysieve", "tags", id, 12), "keysieve:tags:ab000000000000000000000000000000:12");
+}
+
+// tests/faults/damaged_bytes_test.cpp changes each of its bytes and cuts it short everywhere.
+TEST(Chunk, IsRefusedWhenItIsLonger) {
+  const std::string value = encode_chunk(0, as_bytes("payload"));
+  EXPECT_EQ(failure_of([&] { decode_chunk(value + "x", 0, 7, "source"); }), ErrorKind::Data);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tools/loader/config/listen_address.hpp"
 
 #include <gmock/gmock.h>
+
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/loader/http/http_client.hpp"
+#include "tests/tools/loader/http/status_fixture.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tests/support/forked.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/loader/http/http_client.hpp"
+#include "tests/tools/loader/http/status_fixture.hpp"
 
 namespace keysieve::test {
 namespace {

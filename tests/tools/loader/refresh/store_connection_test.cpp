@@ -4,8 +4,7 @@
 
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/redis_cluster.hpp"
-#include "tests/support/redis_sentinels.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/support/store_decorator.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 
