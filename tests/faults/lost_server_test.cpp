@@ -4,10 +4,10 @@
 #include <random>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/free_port.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/relay.hpp"
+#include "tests/support/server_process.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/free_port.hpp"
+#include "tests/support/server_process.hpp"
 
 namespace keysieve::test {
 namespace {

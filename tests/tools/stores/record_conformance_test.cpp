@@ -31,27 +31,11 @@ TEST_P(RecordConformance, GivesBackTheValueThatWasPutLastAndNothingBefore) {
 }
 
 TEST_P(RecordConformance, KeepsEveryAllowedKeyApart) {
-  const std::vector<std::string> keys{".",
-                                      "..",
-                                      "...",
-                                      ".lock",
-                                      "a",
-                                      "A",
-                                      "a.b",
-                                      "a:b",
-                                      "a-b",
-                                      "a_b",
-                                      "a:",
-                                      ":a",
-                                      "-",
-                                      "keysieve:tags:0",
-                                      "keysieve:tags:00",
-                                      "%2E",
-                                      "a%b",
-                                      "put-file",
-                                      std::string(kMaxRecordKeyBytes, 'k')};
-  std::vector<Record> records;
-  for (const std::string& key : keys) records.push_back({key, "value of " + key});
+  std::vector<Record> records{{std::string(kMaxRecordKeyBytes, 'k'), "the longest"}};
+  for (const char* key : {".", "..", "...", ".lock", "a", "A", "a.b", "a:b", "a-b", "a_b", "a:", ":a", "-",
+                          "keysieve:tags:0", "keysieve:tags:00", "%2E", "a%b", "put-file"}) {
+    records.push_back({key, std::string("value of ") + key});
+  }
   const auto store = open();
   store->put_many(records);
   for (const Record& record : records) EXPECT_EQ(store->get(record.key), record.value);
