@@ -145,22 +145,18 @@ TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
 // Kills a loader before and behind each system call that it makes for a seen set: the next one goes on, no
 // memory is left that nobody knows of, and no key is new twice unless its memory is gone.
 
-using test::append;
-using test::is_new;
-using test::numbered_hash;
-
 struct LoaderProcess {
   std::atomic<pid_t> pid{0};
 };
 
-class KilledSeenWriter : public test::SeenSets {
+class KilledSeenWriter : public SeenSets {
  protected:
   // Kills `work` at each moment, each time of a set that was started anew. Then a new loader adopts the set
   // or creates it, and `check` gets that loader, whether it adopted, and a worker that has been there all the
   // time.
   template <typename Work, typename Check>
   void kill_everywhere(Work work, Check check) {
-    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
+    if (!can_trace()) GTEST_SKIP() << "may not trace a process";
     unsigned moments = 0;
     for (bool was_killed = true; was_killed; ++moments) {
       SCOPED_TRACE("killed at moment " + std::to_string(moments));
@@ -168,7 +164,7 @@ class KilledSeenWriter : public test::SeenSets {
       SeenReader worker = reader();
       EXPECT_TRUE(is_new(worker, numbered_hash(1)));
       {
-        test::TracedProcess loader([&] {
+        TracedProcess loader([&] {
           SeenWriter writer = this->writer();
           if (!writer.adopt()) return 1;
           loader_->pid = ::getpid();
@@ -188,7 +184,7 @@ class KilledSeenWriter : public test::SeenSets {
       worker.check_soon();
       worker.follow();  // lets go of what was removed
       // Nothing leads to these any more.
-      if (writer.filters().empty()) test::remove_segments_of(moved_folder());
+      if (writer.filters().empty()) remove_segments_of(moved_folder());
       expect_no_memory_left(writer);
       check(writer, has_adopted, worker);
       if (writer.state().is_empty()) append(writer, {plan()});
@@ -209,9 +205,9 @@ class KilledSeenWriter : public test::SeenSets {
   void expect_no_memory_left(const SeenWriter& writer) const {
     std::uint64_t resident_bytes = 0;
     std::size_t count = 0;
-    for (const test::SegmentStatus& segment : test::all_segments()) {
+    for (const SegmentStatus& segment : all_segments()) {
       if (segment.creator != ::getpid() && segment.creator != loader_->pid) continue;
-      if (std::ranges::count(before_, segment.key, &test::SegmentStatus::key) != 0) continue;
+      if (std::ranges::count(before_, segment.key, &SegmentStatus::key) != 0) continue;
       resident_bytes += segment.resident_bytes;
       ++count;
     }
@@ -227,8 +223,8 @@ class KilledSeenWriter : public test::SeenSets {
     loader_->pid = 0;
   }
 
-  const test::SharedPage<LoaderProcess> loader_;
-  const std::vector<test::SegmentStatus> before_ = test::all_segments();
+  const SharedPage<LoaderProcess> loader_;
+  const std::vector<SegmentStatus> before_ = all_segments();
 };
 
 TEST_F(KilledSeenWriter, HasAppendedAllFiltersOrNone) {
@@ -244,7 +240,7 @@ TEST_F(KilledSeenWriter, HasAppendedAllFiltersOrNone) {
 }
 
 TEST_F(KilledSeenWriter, HasRetiredAllThatHaveExpiredOrNone) {
-  kill_everywhere([](SeenWriter& writer) { writer.retire(test::at(2)); },
+  kill_everywhere([](SeenWriter& writer) { writer.retire(at(2)); },
                   [](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
                     EXPECT_TRUE(has_adopted);
                     EXPECT_THAT(writer.state().size, ::testing::AnyOf(3U, 1U));

@@ -122,8 +122,6 @@ TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
 
 using std::chrono::seconds;
 
-constexpr SteadyTime kStart{std::chrono::hours(1)};
-
 // How long it takes until the next try is due.
 seconds wait_of(const Backoff& backoff, SteadyTime from) {
   seconds wait{0};
@@ -158,8 +156,8 @@ TEST(Backoff, IsDueBeforeAnythingFailed) {
 TEST(Backoff, DoublesUpToFiveMinutes) {
   Backoff backoff{seconds(10)};
   for (const double expected : {10.0, 20.0, 40.0, 80.0, 160.0, 300.0, 300.0}) {
-    backoff.failed(kStart);
-    const auto wait = static_cast<double>(wait_of(backoff, kStart).count());
+    backoff.failed(kFirstTry);
+    const auto wait = static_cast<double>(wait_of(backoff, kFirstTry).count());
     EXPECT_GE(wait, expected * (1 - kJitter));
     EXPECT_LE(wait, expected * (1 + kJitter) + 1);
   }
@@ -167,18 +165,18 @@ TEST(Backoff, DoublesUpToFiveMinutes) {
 
 TEST(Backoff, StartsOverAfterReset) {
   Backoff backoff{seconds(10)};
-  for (int i = 0; i < 5; ++i) backoff.failed(kStart);
+  for (int i = 0; i < 5; ++i) backoff.failed(kFirstTry);
   backoff.reset();
-  EXPECT_TRUE(backoff.is_due(kStart));
-  backoff.failed(kStart);
-  EXPECT_LE(wait_of(backoff, kStart), seconds(12));
+  EXPECT_TRUE(backoff.is_due(kFirstTry));
+  backoff.failed(kFirstTry);
+  EXPECT_LE(wait_of(backoff, kFirstTry), seconds(12));
 }
 
 TEST(Backoff, NeverShortensAPollIntervalBeyondItsLongest) {
   Backoff backoff{std::chrono::hours(1)};
   for (int i = 0; i < 3; ++i) {
-    backoff.failed(kStart);
-    EXPECT_GE(wait_of(backoff, kStart), std::chrono::minutes(50));
+    backoff.failed(kFirstTry);
+    EXPECT_GE(wait_of(backoff, kFirstTry), std::chrono::minutes(50));
   }
 }
 
