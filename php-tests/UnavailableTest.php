@@ -153,26 +153,21 @@ final class UnavailableTest extends TestCase
         self::assertSame(str_repeat("$message\n", 3) . 'Missing [true,false]', $script->output);
     }
 
-    /** @return iterable<string, array{string, string, string}> setting, argument, what comes of it */
-    public static function choices(): iterable
+    /** And follows the setting where it does not. */
+    public function testAnObjectChoosesWhetherToThrow(): void
     {
-        yield 'throws though the setting says maybe' => ['maybe', 'true', 'nowhere Missing'];
-        yield 'answers maybe though the setting says throw' => ['throw', 'false', 'maybe'];
-        yield 'follows a setting of maybe' => ['maybe', 'null', 'maybe'];
-        yield 'follows a setting of throw' => ['throw', 'null', 'nowhere Missing'];
-    }
-
-    #[DataProvider('choices')]
-    public function testAnObjectChoosesWhetherToThrow(string $setting, string $argument, string $outcome): void
-    {
-        $script = PhpScript::run(<<<PHP
-            try {
-                echo (new Set('nowhere', throw: $argument))->candidates(['a']) ? 'maybe' : 'absent';
-            } catch (UnavailableException \$exception) {
-                echo \$exception->set, ' ', \$exception->availability->name;
-            }
-            PHP, ['keysieve.on_unavailable' => $setting]);
-        self::assertSame($outcome, $script->output);
+        foreach (['maybe' => 'nowhere Missing, maybe, maybe, ', 'throw' => 'nowhere Missing, maybe, nowhere Missing, '] as $setting => $outcomes) {
+            $script = PhpScript::run(<<<'PHP'
+                foreach ([true, false, null] as $throw) {
+                    try {
+                        echo (new Set('nowhere', throw: $throw))->candidates(['a']) ? 'maybe, ' : 'absent, ';
+                    } catch (UnavailableException $exception) {
+                        echo "{$exception->set} {$exception->availability->name}, ";
+                    }
+                }
+                PHP, ['keysieve.on_unavailable' => $setting]);
+            self::assertSame($outcomes, $script->output, $setting);
+        }
     }
 
     public function testABypassedSetNeverThrows(): void
