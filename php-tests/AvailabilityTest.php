@@ -131,22 +131,16 @@ final class AvailabilityTest extends TestCase
         self::assertSame('0Ready 0Ready 0Ready 20Expired 0Ready 20Bypassed 0Ready 0Ready 1', $script->output, $script->errors);
     }
 
-    /** @return iterable<string, array{int|string, int|string}> the owner of a set, and keysieve.owner */
-    public static function foreignOwners(): iterable
-    {
-        yield 'a uid' => [54321, 54321];
-        yield 'a name' => [posix_getpwnam('nobody')['uid'], 'nobody'];
-    }
-
-    #[DataProvider('foreignOwners')]
-    public function testASetOfAnotherUserIsMissingUnlessTheSettingNamesTheUser(int $owner, int|string $setting): void
+    public function testASetOfAnotherUserIsMissingUnlessTheSettingNamesTheUser(): void
     {
         self::needsRoot();
-        SharedMemory::put("foreign-$owner", ['apple']);
-        Program::output(['chown', '-R', (string) $owner, SharedMemory::folder("foreign-$owner")]);
-        foreach ([['', 'Missing'], ['daemon', 'Missing'], [$setting, 'Ready']] as [$trusted, $state]) {
-            $script = "echo (new Set('foreign-$owner'))->availability()->name;";
-            self::assertSame($state, PhpScript::run($script, ['keysieve.owner' => $trusted])->output, "trusted: \"$trusted\"");
+        foreach ([54321 => 54321, posix_getpwnam('nobody')['uid'] => 'nobody'] as $owner => $setting) {
+            SharedMemory::put("foreign-$owner", ['apple']);
+            Program::output(['chown', '-R', (string) $owner, SharedMemory::folder("foreign-$owner")]);
+            foreach (['' => 'Missing', 'daemon' => 'Missing', $setting => 'Ready'] as $trusted => $state) {
+                $script = "echo (new Set('foreign-$owner'))->availability()->name;";
+                self::assertSame($state, PhpScript::run($script, ['keysieve.owner' => $trusted])->output, "$owner, trusted: \"$trusted\"");
+            }
         }
     }
 

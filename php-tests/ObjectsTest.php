@@ -99,6 +99,7 @@ final class ObjectsTest extends TestCase
         self::assertFalse($set == new Set('others'));
         self::assertFalse($set == new Set('objects'));
         self::assertFalse(new Map('objects') == new Map('objects'));
+        self::assertFalse(new SeenSet('objects') == new SeenSet('objects'));
     }
 
     public function testOnlyASetMakesAnInfo(): void

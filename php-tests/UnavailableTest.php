@@ -35,26 +35,20 @@ final class UnavailableTest extends TestCase
         );
     }
 
-    /** @return iterable<string, array{string, string}> an option of prlimit, and the reason */
-    public static function limits(): iterable
-    {
-        yield 'no address space' => ['--as=1:', 'Cannot allocate memory'];
-        yield 'no descriptor' => ['--nofile=0:', 'Too many open files'];
-    }
-
-    #[DataProvider('limits')]
     #[Group('extension')]
     #[Group('unsanitized')]
-    public function testASetThatCannotBeOpenedOrMappedAnswersMaybe(string $limit, string $reason): void
+    public function testASetThatCannotBeOpenedOrMappedAnswersMaybe(): void
     {
         SharedMemory::put('limited', ['apple']);
-        $script = PhpScript::run(<<<PHP
-            \$set = new Set('limited');
-            exec('prlimit $limit --pid ' . getmypid());
-            echo json_encode([\$set->mayContain('apple'), \$set->mayContain('pear'), \$set->availability()]);
-            PHP);
-        self::assertSame('[true,true,"missing"]', $script->output);
-        self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
+        foreach (['--as=1:' => 'Cannot allocate memory', '--nofile=0:' => 'Too many open files'] as $limit => $reason) {
+            $script = PhpScript::run(<<<PHP
+                \$set = new Set('limited');
+                exec('prlimit $limit --pid ' . getmypid());
+                echo json_encode([\$set->mayContain('apple'), \$set->mayContain('pear'), \$set->availability()]);
+                PHP);
+            self::assertSame('[true,true,"missing"]', $script->output, $limit);
+            self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
+        }
     }
 
     /** @return iterable<string, array{\Closure(string): mixed, string}> what is done to a set's folder, and the reason, with FOLDER for it */
@@ -159,26 +153,21 @@ final class UnavailableTest extends TestCase
         self::assertSame(str_repeat("$message\n", 3) . 'Missing [true,false]', $script->output);
     }
 
-    /** @return iterable<string, array{string, string, string}> setting, argument, what comes of it */
-    public static function choices(): iterable
+    /** And follows the setting where it does not. */
+    public function testAnObjectChoosesWhetherToThrow(): void
     {
-        yield 'throws though the setting says maybe' => ['maybe', 'true', 'nowhere Missing'];
-        yield 'answers maybe though the setting says throw' => ['throw', 'false', 'maybe'];
-        yield 'follows a setting of maybe' => ['maybe', 'null', 'maybe'];
-        yield 'follows a setting of throw' => ['throw', 'null', 'nowhere Missing'];
-    }
-
-    #[DataProvider('choices')]
-    public function testAnObjectChoosesWhetherToThrow(string $setting, string $argument, string $outcome): void
-    {
-        $script = PhpScript::run(<<<PHP
-            try {
-                echo (new Set('nowhere', throw: $argument))->candidates(['a']) ? 'maybe' : 'absent';
-            } catch (UnavailableException \$exception) {
-                echo \$exception->set, ' ', \$exception->availability->name;
-            }
-            PHP, ['keysieve.on_unavailable' => $setting]);
-        self::assertSame($outcome, $script->output);
+        foreach (['maybe' => 'nowhere Missing, maybe, maybe, ', 'throw' => 'nowhere Missing, maybe, nowhere Missing, '] as $setting => $outcomes) {
+            $script = PhpScript::run(<<<'PHP'
+                foreach ([true, false, null] as $throw) {
+                    try {
+                        echo (new Set('nowhere', throw: $throw))->candidates(['a']) ? 'maybe, ' : 'absent, ';
+                    } catch (UnavailableException $exception) {
+                        echo "{$exception->set} {$exception->availability->name}, ";
+                    }
+                }
+                PHP, ['keysieve.on_unavailable' => $setting]);
+            self::assertSame($outcomes, $script->output, $setting);
+        }
     }
 
     public function testABypassedSetNeverThrows(): void

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Sources;
 
+use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\SourceTestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** Sets as files in a folder, without a loader. */
+/** Sets as files in a folder, without a loader: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
 final class FilesTest extends SourceTestCase
 {
     public function testAFileAnswersAndANewerOneTakesItsPlace(): void
@@ -196,5 +199,66 @@ final class FilesTest extends SourceTestCase
             $say(memory_get_peak_usage() < 8_000_000);
             PHP);
         self::assertSame("[true]\n", $script->output);
+    }
+
+    private const SAMPLE = __DIR__ . '/../../php/sample/tags.ks';
+
+    public function testItAnswers(): void
+    {
+        $script = $this->ask('files:' . dirname(self::SAMPLE), '$say((new Set("tags"))->mayContainMany(["猫", "桜", "温泉", "犬"]));');
+        self::assertSame("[[true,true,true,false]]\n", $script->output);
+    }
+
+    /** To build it again, for a new format: this command, with the old file for --like. */
+    public function testItIsWhatTheBuildMakesOfItsKeys(): void
+    {
+        file_put_contents("$this->folder/tags.txt", "猫\n桜\n温泉\n");
+        $options = ['--like', self::SAMPLE, '--as-of', '2026-01-01T00:00:00Z'];
+        Program::keysieve('build', '--set', 'tags', '--fpr', '0.01', ...$options, ...["$this->folder/tags.txt", '-o', "$this->folder/tags.ks"]);
+        self::assertSame($this->facts("$this->folder/tags.ks"), $this->facts(self::SAMPLE));
+    }
+
+    /** Without those in which any two builds differ. */
+    private function facts(string $snapshot): string
+    {
+        return preg_replace('/^(file|build id|built at) .*\n/m', '', Program::keysieve('inspect', $snapshot));
+    }
+
+    public function testARequestThatAsksOneSetLoadsHalfOfThePackageAtMost(): void
+    {
+        foreach (SharedMemory::kinds() as $kind) {
+            $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));
+        }
+        $pool = $this->pool('$set = new KeySieve\Set($_GET["kind"]);
+            echo json_encode([$set->mayContainMany(["apple", "pear"]), $set->info()->kind, function_exists("pcntl_signal") ? 0 : $loaded()]);');
+        foreach (SharedMemory::kinds() as $kind) {
+            $answer = $pool->request("kind=$kind")->body();
+            [$found, $asked, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
+            self::assertSame([[true, false], $kind], [$found, $asked], $answer);
+            self::assertLessThan(30, $files);
+        }
+    }
+
+    public function testMapsAndSeenSetsHaveTheirClassesToo(): void
+    {
+        file_put_contents("$this->folder/tiers", "apple\t3\n");
+        $this->buildSet('tiers', '--values', "$this->folder/tiers");
+        $pool = $this->pool('echo json_encode([(new KeySieve\Map("tiers"))->get("apple", fn () => null), (new KeySieve\SeenSet("clicks"))->availability()->name]);');
+        self::assertSame('[3,"Missing"]', $pool->request()->body());
+    }
+
+    private function buildSet(string $name, string ...$options): void
+    {
+        Program::keysieve('build', '--set', $name, '--fpr', '0.0001', ...$options, ...['-o', "$this->folder/$name.ks"]);
+    }
+
+    private function pool(string $script): FpmPool
+    {
+        $bootstrap = getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php';
+        return new FpmPool("\$before = count(get_included_files());
+            \$loaded = fn (): int => count(get_included_files()) - \$before;
+            require '$bootstrap';
+            KeySieve\\Reader\\Settings::use('files:$this->folder');
+            $script", isBare: true);
     }
 }

@@ -1,4 +1,4 @@
-#include "tests/faults/disk_recorder.hpp"
+#include "tests/faults/disk.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

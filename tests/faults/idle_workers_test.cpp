@@ -9,7 +9,7 @@
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"

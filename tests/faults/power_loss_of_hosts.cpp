@@ -5,7 +5,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/builder.hpp"
 #include "core/worker/shm/set_reader.hpp"
-#include "tests/faults/power_loss_stories.hpp"
+#include "tests/faults/power_loss.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/worker/base/error.hpp"
-#include "tests/faults/power_loss_stories.hpp"
+#include "tests/faults/power_loss.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/transfer/rollback.hpp"
 

@@ -3,7 +3,7 @@
 // it.
 #include <gtest/gtest.h>
 
-#include "tests/faults/power_loss_stories.hpp"
+#include "tests/faults/power_loss.hpp"
 #include "tests/support/soak.hpp"
 #include "tools/loader/logging.hpp"
 

@@ -9,7 +9,7 @@
 #include "tests/support/soak.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
-#include "tests/tools/loader/keysieved_process.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
 
 namespace keysieve::test {
 namespace {

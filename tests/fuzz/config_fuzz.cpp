@@ -6,7 +6,6 @@
 
 #include "core/worker/base/error.hpp"
 #include "tests/fuzz/check.hpp"
-#include "tests/fuzz/memory_file.hpp"
 #include "tools/loader/config/config.hpp"
 
 namespace keysieve {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/worker/base/error.hpp"
-#include "tests/fuzz/memory_file.hpp"
+#include "tests/fuzz/check.hpp"
 #include "tools/keys/key_file.hpp"
 
 namespace keysieve {

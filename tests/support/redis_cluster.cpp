@@ -1,4 +1,4 @@
-#include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_server.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/free_port.hpp"
+#include "tests/support/server_process.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/free_port.hpp"
 
 namespace keysieve::test {
 namespace {

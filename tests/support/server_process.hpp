@@ -1,9 +1,12 @@
 // A server that a test starts: one process, with what it says in a file, gone when the object is.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "core/worker/base/file_descriptor.hpp"
@@ -42,5 +45,21 @@ class ServerProcess {
 // Calls start(port) with free ports until one works: another process may take the port in between. Returns
 // the port.
 int start_at_free_port(const std::function<void(int port)>& start);
+
+// A port for a server that a test starts.
+
+// Returns a port of 127.0.0.1 that is free at this moment. Throws std::runtime_error.
+inline int free_port() {
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error("no free port");
+  }
+  return ntohs(address.sin_port);
+}
 
 }  // namespace keysieve::test

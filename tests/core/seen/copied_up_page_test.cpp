@@ -3,7 +3,7 @@
 
 #include "core/publisher/seen/writable_seen_page.hpp"
 #include "tests/core/seen/seen_sets.hpp"
-#include "tests/support/mounted_overlay.hpp"
+#include "tests/support/mounts.hpp"
 
 namespace keysieve {
 namespace {

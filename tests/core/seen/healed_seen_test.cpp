@@ -9,7 +9,7 @@
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 
 namespace keysieve {
 namespace {

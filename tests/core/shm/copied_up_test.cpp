@@ -1,12 +1,13 @@
 // Sets in the lower layer of an overlayfs, as in a container's image. A file that is opened for writing is
 // copied up: device and inode stay the same, and mappings stay with the lower one.
 #include <gmock/gmock.h>
+
 #include <unistd.h>
 
 #include <fstream>
 
 #include "tests/core/shm/live_layer.hpp"
-#include "tests/support/mounted_overlay.hpp"
+#include "tests/support/mounts.hpp"
 
 namespace keysieve {
 namespace {

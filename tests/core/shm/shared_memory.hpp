@@ -15,7 +15,7 @@
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {

@@ -1,7 +1,7 @@
 // keysieve build with a limit of memory, less than sanitizers take, and with threads.
 #include <filesystem>
 
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -1,20 +1,76 @@
+#include <signal.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <utility>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/shm/set_reader.hpp"
-#include "tests/support/redis_sentinels.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/support/shared_page.hpp"
+#include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
+#include "tests/tools/loader/adds/pouring_adds.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
-#include "tests/tools/loader/steady_reader.hpp"
+#include "tests/tools/loader/site.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/status/set_facts.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
+
+// Looks up, in a process of its own and again and again, those keys of a range that were seen().
+class SteadyReader {
+ public:
+  // What end() returns when a key was absent.
+  static constexpr int kLostAKey = 3;
+
+  SteadyReader(const Site& site, const std::string& set_name, KeyRange keys)
+      : process_(start_process([&] {
+          SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)},
+                           set_name);
+          for (bool is_over = false; !is_over;) {
+            is_over = shared_->is_over.load();
+            const int seen = shared_->seen.load();
+            const Attachment* attached = reader.follow();
+            if (!attached) return 2;
+            for (int i = 0; i < seen; ++i) {
+              if (!attached->may_contain(attached->snapshot().hasher()(key_number(keys.first + i)))) {
+                return kLostAKey;
+              }
+            }
+          }
+          return 0;
+        })) {}
+  // A case that fails half-way leaves no process that looks for ever.
+  ~SteadyReader() {
+    if (process_ != 0) end();
+  }
+
+  // The first so many keys of the range were, by a process that attached the current publication.
+  void seen(int count) { shared_->seen.store(count); }
+
+  // After one more look at all that was seen; 0 when all were maybe all the time.
+  int end() {
+    shared_->is_over.store(true);
+    return wait_for(std::exchange(process_, 0));
+  }
+
+ private:
+  struct Shared {
+    std::atomic<int> seen = 0;
+    std::atomic<bool> is_over = false;
+  };
+  SharedPage<Shared> shared_;
+  pid_t process_;
+};
 
 TEST_F(Keysieved, FollowsRedisThroughItsRestartAndSaysThatItIsBack) {
   RedisServer redis;
@@ -233,6 +289,141 @@ TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
   }
   for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
   EXPECT_EQ(site_.live("tags")->id.publication, kGenerations);
+}
+
+// A loader that looks by itself once an hour, and asks a silent server again after some minutes: what it sees
+// before, the store has told.
+class KeysievedWatching : public Keysieved, public ::testing::WithParamInterface<StoreKind> {
+ protected:
+  void start_for(const std::string& sets) {
+    site_.configure(sets, url_, "1h");
+    start();
+  }
+
+  std::string url_ = GetParam().empty_store(site_.root());
+};
+
+TEST_P(KeysievedWatching, SeesPushRollbackAndBypassWhenItIsTold) {
+  site_.push("tags", kKeys, url_);
+  start_for(tags_set);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", kMoreKeys, url_);
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  site_.roll_back("tags", url_);
+  ASSERT_TRUE(follows("tags", 3)) << log();
+  const auto store = open_store(url_);
+  set_store_bypass(*store, "tags", {});
+  wake_loaders(*store, "tags");
+  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", first_keys(1)); })) << log();
+  clear_store_bypass(*store, "tags");
+  wake_loaders(*store, "tags");
+  EXPECT_TRUE(eventually([&] { return site_.knows("tags", first_keys(1)); })) << log();
+}
+
+TEST_P(KeysievedWatching, SeesTheFirstPushWhenItIsTold) {
+  open_store(url_);  // makes it
+  start_for(tags_set);
+  ASSERT_TRUE(says("holds no snapshot of it")) << log();
+  site_.push("tags", kKeys, url_);
+  EXPECT_TRUE(follows("tags", 1)) << log();
+}
+
+TEST_P(KeysievedWatching, SeesTheAddsOfEverySetWhenItIsTold) {
+  site_.push("tags", kKeys, url_);
+  site_.push("shop", kKeys, url_);
+  start_for(tags_set + shop_set);
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  for (int i = 0; i < 3; ++i) {
+    for (const char* set_name : {"shop", "tags"}) {
+      site_.add(set_name, {5000 + i, 1}, url_);
+      EXPECT_TRUE(eventually([&] { return site_.knows(set_name, {5000 + i, 1}); })) << log();
+    }
+  }
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store_and_sentinel, store_kind_name);
+#ifdef KEYSIEVE_REDIS_TLS
+INSTANTIATE_TEST_SUITE_P(OverTls, KeysievedWatching, every_redis_over_tls, store_kind_name);
+#endif
+
+// Told by the store alone: by itself it would look once an hour.
+class KeysievedAdds : public Keysieved {
+ protected:
+  void begin(const std::string& poll_interval = "1h") {
+    site_.push("tags", kKeys, url_);
+    site_.configure(tags_set, url_, poll_interval);
+    start();
+    ASSERT_TRUE(follows("tags", 1)) << log();
+  }
+  // As any program would that knows nothing of keysieve.
+  void add_by_redis_client(const std::string& key) const {
+    std::string command = "*5\r\n";
+    for (const std::string& word : {std::string("XADD"), std::string("keysieve:tags:adds"), std::string("*"),
+                                    std::string("key"), key}) {
+      command += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    }
+    redis_.command(command);
+  }
+  [[nodiscard]] bool learns(KeyRange keys) const {
+    return eventually([&] { return site_.knows("tags", keys); });
+  }
+
+  RedisServer redis_;
+  std::string url_ = redis_.unix_url();
+};
+
+TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
+  begin();
+  redis_.command("XADD keysieve:tags:adds * colour red");
+  open_store(url_)->notify("keysieve:tags:adds");
+  add_by_redis_client("");
+  add_by_redis_client(std::string(kMaxLoggedKeyBytes + 1, 'x'));
+  add_by_redis_client("key-5000");
+  EXPECT_TRUE(learns(added_keys(1))) << log();
+  EXPECT_TRUE(says("longer than can be added")) << log();
+  EXPECT_TRUE(says("keysieve:tags:adds holds an entry with the field \"colour\"")) << log();
+}
+
+TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
+  constexpr KeyRange kMany{100'000, 40'000};
+  begin();
+  std::list<SteadyReader> readers;
+  for (int i = 0; i < 4; ++i) readers.emplace_back(site_, "tags", kMany);
+  for (int done = 0; done < kMany.count; done += 1000) {
+    site_.add("tags", {kMany.first + done, 1000}, url_);
+    ASSERT_TRUE(learns({kMany.first + done, 1000})) << log();
+    for (SteadyReader& reader : readers) reader.seen(done + 1000);
+  }
+  for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
+  EXPECT_GE(keysieved_->lines_with("enlarged"), 3) << log();
+}
+
+TEST_F(KeysievedAdds, AnswersSignalsWhileAddsPourIn) {
+  begin();
+  const PouringAdds pouring(url_);
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 2000})) << log();
+  keysieved_->send(SIGUSR1);
+  EXPECT_TRUE(says("refreshing all sets now")) << log();
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(says("configuration reloaded")) << log();
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 4000})) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// That shared memory was wiped, only a round finds.
+TEST_F(KeysievedAdds, KeepsToItsRoundsWhileAddsPourIn) {
+  site_.push("shop", first_keys(500), url_);
+  site_.configure(tags_set + shop_set, url_, "100ms");
+  site_.push("tags", kKeys, url_);
+  start();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  const PouringAdds pouring(url_);
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 1000})) << log();
+  std::filesystem::rename(site_.directory() + "/shop", site_.root() / "gone");
+  EXPECT_TRUE(follows("shop", 1)) << log();
+  EXPECT_TRUE(learns({PouringAdds::kFirst, 3000})) << log();
 }
 
 }  // namespace

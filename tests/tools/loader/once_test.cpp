@@ -1,5 +1,6 @@
 // keysieved as a command that ends: --once, --check-config, --help.
 #include <gtest/gtest.h>
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,7 +10,7 @@
 #include "core/worker/base/version.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/tools/loader/keysieved_process.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "tests/support/matchers.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {

@@ -1,8 +1,11 @@
 // Small parts that both programs share: exit statuses, accounts, foreign text.
 #include "tools/program/program.hpp"
 
+#include <gtest/gtest.h>
+
 #include "tests/support/matchers.hpp"
 #include "tools/program/accounts.hpp"
+#include "tools/program/nearest_name.hpp"
 #include "tools/program/printable.hpp"
 
 namespace keysieve::test {
@@ -62,6 +65,24 @@ TEST(PrintableText, HasNoControlCharacters) {
 TEST(PrintableText, IsUtf8WhateverItIsMadeOf) {
   EXPECT_EQ(printable("a\xC3(\xFF\xED\xA0\x80"), "a\uFFFD(\uFFFD\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(printable("\xE7\x8C"), "\uFFFD\uFFFD");
+}
+
+const std::vector<std::string> kNames{"plan", "push", "pull", "add", "publish", "status", "seed", "--json"};
+
+TEST(NearestName, FindsWhatWasMeant) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"pussh", "push"},  {"psuh", "push"},    {"pul", "pull"},     {"puplish", "publish"},
+      {"stat", "status"}, {"pub", "publish"},  {"upsh", "push"},    {"sttaus", "status"},
+      {"ad", "add"},      {"--jsn", "--json"}, {"-json", "--json"},
+  };
+  for (const auto& [word, name] : cases) EXPECT_EQ(nearest_name(word, kNames), name) << word;
+}
+
+TEST(NearestName, FindsNothingInAWordThatIsUnlikeAllNames) {
+  for (const char* word : {"", "x", "p", "pu", "remove", "tags.ks", "--force", "lmdb:/var/lib/keysieve"}) {
+    EXPECT_EQ(nearest_name(word, kNames), std::nullopt) << word;
+  }
+  EXPECT_EQ(nearest_name("push", {}), std::nullopt);
 }
 
 }  // namespace

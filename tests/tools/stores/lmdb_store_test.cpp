@@ -10,7 +10,7 @@
 #include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/lmdb_environment.hpp"

@@ -1,4 +1,4 @@
-// What a pointer record says and may not say. tests/faults/damaged_texts_test.cpp changes each of its bytes
+// What a pointer record says and may not say. tests/faults/damaged_bytes_test.cpp changes each of its bytes
 // and cuts it short everywhere.
 #include "tools/transfer/pointer_record.hpp"
 

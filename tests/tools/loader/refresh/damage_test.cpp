@@ -1,6 +1,11 @@
 // Bytes of a live publication that change: lookups answer maybe at once, and it is published again.
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <sstream>
 
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
@@ -99,6 +104,209 @@ TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
   refresh();
   EXPECT_EQ(site_.live("tags")->id.publication, 2U);
   EXPECT_EQ(absent(), 0);
+}
+
+// Bytes of a live layer that change by themselves: the next look restores what was added, in the layer of the
+// current publication and in that of the one before, and says so.
+
+constexpr KeyRange kAddedFar{50'000, 100};
+constexpr std::size_t kHeaderBytes = offsetof(LivePage, header_checksum) + sizeof(std::uint64_t);
+constexpr std::size_t kCount = offsetof(LivePage, live_keys);
+constexpr std::size_t kCountBytes = sizeof(std::uint64_t);
+
+class SetRefresherLayerDamage : public SetRefresherTest {
+ protected:
+  SetRefresherLayerDamage() {
+    go_live();
+    site_.add("tags", kAddedFar);
+    refresh();
+    EXPECT_EQ(absent(), 0);
+    const auto sink = std::make_shared<spdlog::sinks::ostream_sink_st>(log_);
+    before_ = std::exchange(spdlog::default_logger()->sinks(), {sink});
+  }
+  ~SetRefresherLayerDamage() override { spdlog::default_logger()->sinks() = before_; }
+
+  // From then on two layers may be asked: reader_ stays with the publication before.
+  void publish_another() {
+    site_.push("tags", kMoreKeys);
+    refresh();
+    ASSERT_EQ(absent(), 0);
+    ASSERT_EQ(reader_.attachment()->id().publication, 1U);
+    ASSERT_EQ(current(), 2U);
+    refresh();
+  }
+  [[nodiscard]] std::uint64_t current() const { return site_.live("tags")->id.publication; }
+
+  void change(std::uint64_t publication, std::size_t offset, unsigned bits = 0xff) const {
+    std::fstream file(site_.directory() + "/tags/" + live_file_name(publication),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(offset));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put(static_cast<char>(static_cast<unsigned>(byte) ^ bits)).flush();
+    ASSERT_TRUE(file.good());
+  }
+  [[nodiscard]] std::fstream control() const {
+    std::fstream file(site_.directory() + "/tags/" + kControlName,
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(offsetof(ControlPage, previous));
+    file.seekp(offsetof(ControlPage, previous));
+    return file;
+  }
+  [[nodiscard]] std::uint64_t previous() const {
+    std::uint64_t number = 0;
+    control().read(reinterpret_cast<char*>(&number), sizeof number);
+    return number;
+  }
+  void set_previous(std::uint64_t number) const {
+    control().write(reinterpret_cast<const char*>(&number), sizeof number).flush();
+  }
+  // For a process that has had a publication since the beginning.
+  int absent() {
+    const Attachment* attached = reader_.follow();
+    int absent = 0;
+    for (int i = 0; attached && i < kAddedFar.count; ++i) {
+      const std::string key = key_number(kAddedFar.first + i);
+      if (!attached->may_contain(attached->snapshot().hasher()(key))) ++absent;
+    }
+    return absent;
+  }
+
+  // One look; afterwards all keys are maybe, and log, status and metrics say what it found, once.
+  void expect_restored() {
+    const std::uint64_t before = recorder_.report().damages;
+    log_.str("");
+    refresh();
+    EXPECT_EQ(absent(), 0);
+    EXPECT_TRUE(site_.knows("tags", kAddedFar));
+    EXPECT_EQ(recorder_.report().damages, before + 1);
+    EXPECT_THAT(log_.str(), ::testing::HasSubstr("changed"));
+    EXPECT_TRUE(std::ranges::any_of(recorder_.report().history, [](const HistoryEntry& entry) {
+      return entry.event == Event::Damaged && !entry.reason.empty();
+    }));
+    expect_nothing_found();
+  }
+  void expect_nothing_found() {
+    const std::uint64_t before = recorder_.report().damages;
+    log_.str("");
+    refresh();
+    EXPECT_EQ(absent(), 0);
+    EXPECT_EQ(recorder_.report().damages, before);
+    EXPECT_EQ(log_.str(), "");
+  }
+  // So many bits, of those that are set and of others; returns how often keys were absent meanwhile.
+  int change_bits(std::uint64_t publication) {
+    std::mt19937 random(42);
+    int times_absent = 0;
+    for (int i = 0; i < 200 && !HasFailure(); ++i) {
+      const unsigned bit = random() % (kLayerShardBytes * 8);
+      SCOPED_TRACE("bit " + std::to_string(bit));
+      change(publication, sizeof(LivePage) + bit / 8, 1U << bit % 8);
+      if (absent() != 0) ++times_absent;
+      expect_restored();
+    }
+    return times_absent;
+  }
+
+  SetReader reader_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
+  std::ostringstream log_;
+  std::vector<spdlog::sink_ptr> before_;
+};
+
+TEST_F(SetRefresherLayerDamage, OfAnyBitIsRestored) {
+  expect_nothing_found();
+  EXPECT_GT(change_bits(1), 0);
+  EXPECT_EQ(current(), 1U);
+}
+
+TEST_F(SetRefresherLayerDamage, OfAnyBitIsRestoredInThePublicationBeforeAsWell) {
+  publish_another();
+  expect_nothing_found();
+  EXPECT_GT(change_bits(1), 0);
+  EXPECT_EQ(reader_.attachment()->id().publication, 1U);
+}
+
+TEST_F(SetRefresherLayerDamage, OfAllBitsIsRestored) {
+  for (std::size_t i = 0; i < kLayerShardBytes; ++i) change(1, sizeof(LivePage) + i);
+  EXPECT_GT(absent(), 0);
+  expect_restored();
+}
+
+TEST_F(SetRefresherLayerDamage, OfAnyByteOfThePageIsRestoredOrPublishedAgain) {
+  for (std::size_t offset = 0; offset < kHeaderBytes && !HasFailure(); ++offset) {
+    SCOPED_TRACE("offset " + std::to_string(offset));
+    const std::uint64_t before = current();
+    change(before, offset);
+    expect_restored();
+    EXPECT_EQ(current(), before + 1);
+    refresh();
+  }
+  for (std::size_t i = 0; i < kCountBytes; ++i) {
+    change(current(), kCount + i);
+    expect_restored();
+  }
+  for (std::size_t offset = kHeaderBytes; offset < sizeof(LivePage); offset += 61) {
+    if (offset / kCacheLineBytes == kCount / kCacheLineBytes) continue;
+    change(current(), offset);
+    expect_nothing_found();  // nobody reads it
+  }
+}
+
+TEST_F(SetRefresherLayerDamage, OfAnyByteOfThePageBeforeIsRestoredOrWorkersLeaveIt) {
+  publish_another();
+  for (std::size_t i = 0; i < kCountBytes; ++i) {
+    change(1, kCount + i);
+    expect_restored();
+    EXPECT_EQ(reader_.attachment()->id().publication, 1U);
+  }
+  change(1, 0);
+  expect_restored();
+  EXPECT_EQ(reader_.attachment()->id().publication, 2U);
+}
+
+// It then leads to a smaller layer than the one that was copied.
+TEST_F(SetRefresherLayerDamage, OfTheNumberOfThePublicationBeforeMakesWorkersLeaveIt) {
+  site_.add("tags", {60'000, 20'000});
+  for (int look = 0; look < 5; ++look) refresh();
+  site_.push_after_adds("tags", kMoreKeys);
+  refresh();
+  refresh();
+  ASSERT_EQ(previous(), current() - 1);
+  set_previous(current());
+  refresh();
+  EXPECT_EQ(previous(), 0U);
+  EXPECT_THAT(log_.str(), ::testing::HasSubstr("workers leave it"));
+  EXPECT_EQ(recorder_.report().damages, 1U);
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+}
+
+TEST_F(SetRefresherLayerDamage, IsNotWhatAMissingFileIsTakenFor) {
+  publish_another();
+  const std::filesystem::path file = site_.directory() + "/tags/" + live_file_name(1);
+  std::filesystem::rename(file, site_.directory() + "/aside");
+  expect_nothing_found();
+  std::filesystem::rename(site_.directory() + "/aside", file);
+  EXPECT_GT(change_bits(1), 0);
+}
+
+TEST_F(SetRefresherLayerDamage, OfTheCountHidesNothingLongerThanALook) {
+  publish_another();
+  const auto added = static_cast<unsigned>(kAddedFar.count);
+  for (const std::uint64_t publication : {1U, 2U}) {
+    change(publication, kCount, added);  // 100 ^ 100: no key was added
+    expect_restored();
+    EXPECT_THAT(recorder_.report().history.front().reason,
+                ::testing::HasSubstr("0 keys counted instead of 100"));
+    EXPECT_EQ(site_.live("tags")->added_keys, added);
+  }
+}
+
+// A bit that was lost just before a key is added: it is not taken for one that belongs there.
+TEST_F(SetRefresherLayerDamage, IsRestoredByALookThatAddsKeys) {
+  for (std::size_t i = 0; i < kLayerShardBytes; ++i) change(1, sizeof(LivePage) + i);
+  site_.add("tags", {60'000, 10});
+  expect_restored();
+  EXPECT_TRUE(site_.knows("tags", {60'000, 10}));
 }
 
 }  // namespace

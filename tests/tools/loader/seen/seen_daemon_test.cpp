@@ -8,7 +8,7 @@
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/seen/keysieved_seen.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"

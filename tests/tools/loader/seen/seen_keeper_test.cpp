@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 

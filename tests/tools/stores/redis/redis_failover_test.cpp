@@ -1,11 +1,13 @@
 // What happens to a store when a server of a cluster is lost.
 #include <signal.h>
 
+#include <functional>
+
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
-#include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 
@@ -111,6 +113,196 @@ TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
              store->get("foo");
            }).find("CLUSTERDOWN The cluster is down") != std::string::npos;
   }));
+}
+
+// ?wait_replicas=: a write is done when replicas have it.
+
+class RedisReplicas : public ::testing::Test {
+ protected:
+  RedisReplicas() { master_.flush_with_replicas(); }
+
+  [[nodiscard]] std::unique_ptr<Store> open(const std::string& query) const {
+    return open_store(master_.tcp_url() + query);
+  }
+
+  // The error messages of every kind of write; nothing for a write that succeeds.
+  static std::vector<std::string> messages_of_writes(Store& store) {
+    const std::vector<Record> records(200, {"a", "1"});
+    const std::vector<std::string> keys(200, "a");
+    const std::vector<std::function<void()>> writes{
+        [&] { store.put_many(records); },
+        [&] {
+          store.put_if_absent({"absent", "1"});
+        },
+        [&] {
+          store.compare_and_set({"a", "2"}, "1");
+        },
+        [&] { store.append("log", keys); },
+        [&] { store.remove_many(keys); },
+    };
+    std::vector<std::string> messages;
+    for (const auto& write : writes) messages.push_back(message_of<ErrorKind::Unavailable>(write));
+    return messages;
+  }
+
+  [[nodiscard]] std::vector<std::string> expected(const std::string& message) const {
+    return std::vector<std::string>(5, message.empty() ? "" : master_.tcp_url() + ": " + message);
+  }
+
+  const RedisServer master_{{"--hz", "100"}};
+  RedisServer replica_{following(master_)};
+};
+
+TEST_F(RedisReplicas, HaveWhatWasWritten) {
+  const auto store = open("?wait_replicas=1&timeout=2m");
+  for (int i = 0; i < 100; ++i) {
+    put(*store, "a", std::string(static_cast<std::size_t>(i), 'x'));
+    ASSERT_EQ(replica_.command("STRLEN a"), ":" + std::to_string(i));
+  }
+  EXPECT_EQ(messages_of_writes(*store), expected(""));
+}
+
+TEST_F(RedisReplicas, AreMissedWhenTheyHang) {
+  ::kill(replica_.pid(), SIGSTOP);
+  const WaitsCutShort in_vain(master_);
+  const auto store = open("?wait_replicas=1&timeout=2m");
+  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 60000 ms"));
+  EXPECT_EQ(store->get("nothing"), std::nullopt) << "to read, none is needed";
+  ::kill(replica_.pid(), SIGCONT);
+}
+
+TEST_F(RedisReplicas, AreWaitedForHalfOfTheTimeout) {
+  using std::chrono_literals::operator""ms;
+  EXPECT_EQ(ReplicaDemand(2, 10'000ms).command(), (RedisCommand{"WAIT", "2", "5000"}));
+  EXPECT_EQ(ReplicaDemand(2, 1ms).command(), (RedisCommand{"WAIT", "2", "1"})) << "0 would wait for ever";
+}
+
+TEST_F(RedisReplicas, AreNotWaitedForUnlessAskedFor) {
+  replica_.kill();
+  EXPECT_EQ(messages_of_writes(*open("?timeout=2m")), expected(""));
+}
+
+// The store behind sentinels, which name the master.
+
+// A sentinel that knows only a master.
+class RedisSentinel : public ::testing::Test {
+ protected:
+  RedisSentinel() { master_.command("FLUSHALL"); }
+
+  RedisServer& master_ = shared_redis_sentinels().master();
+  RedisServer& sentinel_ = shared_redis_sentinels().sentinel();
+  const std::string url_ = shared_redis_sentinels().url();
+};
+
+TEST_F(RedisSentinel, NamesTheMaster) {
+  const auto store = open_store(url_ + "/2");
+  put(*store, "a", "1");
+  EXPECT_EQ(store->name(), url_ + "/2");
+  EXPECT_EQ(open_store(master_.tcp_url() + "/2")->get("a"), "1");
+}
+
+TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
+  const int waits_before = calls_of(master_, "wait");
+  put(*open_store(url_), "a", "1");
+  EXPECT_EQ(calls_of(master_, "wait"), waits_before);
+}
+
+TEST_F(RedisSentinel, IsOneOfSeveral) {
+  put(*open_store("redis-sentinel://127.0.0.1:1," + sentinel_.address() + "/mymaster"), "a", "1");
+  EXPECT_EQ(master_.command("STRLEN a"), ":1");
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"),
+            "redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster: 127.0.0.1:1: cannot connect: "
+            "Connection refused");
+}
+
+TEST_F(RedisSentinel, KnowsNoOtherName) {
+  const std::string other = "redis-sentinel://" + sentinel_.address() + "/other";
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(other),
+            other + ": no sentinel knows a master of that name");
+}
+
+TEST_F(RedisSentinel, IsNotTrustedWhenItNamesAReplica) {
+  const RedisServer replica(following(master_));
+  const auto mistaken = start_sentinel(replica, 1);
+  const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster";
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(wrong + "?failover=100ms"),
+            wrong + ": " + replica.address() + ": is not a master (tried for 100 ms)");
+}
+
+TEST_F(RedisSentinel, IsAskedAgainWhenTheMasterHasBecomeAReplica) {
+  const RedisServer before;
+  const RedisServer after;
+  const auto sentinel = start_sentinel(before, 1);
+  const auto store = open_store("redis-sentinel://" + sentinel->address() + "/mymaster");
+  put(*store, "a", "1");
+  before.command("REPLICAOF 127.0.0.1 " + std::to_string(after.port()));
+  EXPECT_EQ(sentinel->command("SENTINEL REMOVE mymaster"), "+OK");
+  EXPECT_EQ(sentinel->command("SENTINEL MONITOR mymaster 127.0.0.1 " + std::to_string(after.port()) + " 1"),
+            "+OK");
+  put(*store, "a", "12");  // READONLY at first
+  EXPECT_EQ(after.command("STRLEN a"), ":2");
+}
+
+// Three sentinels, a master and its replica.
+class RedisSentinelFailover : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<Store> open(const std::string& query = "") const {
+    return open_store(servers_.url() + "?timeout=2m&failover=2m" + query);
+  }
+
+  RedisSentinels servers_{1};
+};
+
+TEST_F(RedisSentinelFailover, IsWaitedFor) {
+  put(*open("&wait_replicas=1"), "a", "1");
+  const auto store = open();
+  const auto writer = open();
+  const auto watch = store->watch();
+  arm(*watch, {{"log", {}}});
+  servers_.lose_master();
+  EXPECT_EQ(open()->get("a"), "1") << "by one who comes now";
+  EXPECT_EQ(store->get("a"), "1");
+  put(*writer, "a", "2");
+  EXPECT_EQ(writer->keys_with_prefix("a").size(), 1U);
+  EXPECT_EQ(open()->get("a"), "2");
+  EXPECT_EQ(failure_of([&] { watch->take(); }), ErrorKind::Unavailable);
+  const auto next_watch = store->watch();
+  arm(*next_watch, {{"log", {}}});
+  writer->notify("log");
+  EXPECT_THAT(wait(*next_watch), Not(IsEmpty()));
+}
+
+TEST_F(RedisSentinelFailover, LosesNothingThatAReplicaHasByDefault) {
+  put(*open(), "a", "1");
+  EXPECT_GT(calls_of(servers_.master(), "wait"), 0);
+  EXPECT_EQ(servers_.replica().command("STRLEN a"), ":1");
+  const int waits = calls_of(servers_.master(), "wait");
+  put(*open("&wait_replicas=0"), "b", "1");
+  EXPECT_EQ(calls_of(servers_.master(), "wait"), waits);
+}
+
+TEST_F(RedisSentinelFailover, IsGivenUpWhenNoReplicaIsLeft) {
+  const auto store = open_store(servers_.url() + "?failover=500ms");
+  servers_.replica().kill();
+  servers_.master().kill();
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
+              HasSubstr("Connection refused (tried for 500 ms)"));
+}
+
+TEST(RedisSentinelPassword, IsThatOfTheMasterWhenASentinelAsksForOne) {
+  const RedisServer master({"--requirepass", "s3cret"});
+  const auto open_sentinel = start_sentinel(master, 1);
+  const auto closed_sentinel = start_sentinel(master, 1, {"--requirepass", "s3cret"});
+  for (const auto* sentinel : {open_sentinel.get(), closed_sentinel.get()}) {
+    EXPECT_EQ(open_store("redis-sentinel://:s3cret@" + sentinel->address() + "/mymaster")->get("a"),
+              std::nullopt);
+  }
+  EXPECT_THAT(
+      refusal_to_open<ErrorKind::Login>("redis-sentinel://" + closed_sentinel->address() + "/mymaster"),
+      HasSubstr("NOAUTH"));
+  EXPECT_THAT(
+      refusal_to_open<ErrorKind::Login>("redis-sentinel://:wr0ng@" + open_sentinel->address() + "/mymaster"),
+      HasSubstr(master.address() + ": the server refuses user or password (WRONGPASS)"));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "tests/support/canned_server.hpp"
-#include "tests/support/free_port.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/relay.hpp"
+#include "tests/support/server_process.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"

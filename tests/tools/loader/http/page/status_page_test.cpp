@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
+#include "tests/support/server_process.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 #include "tools/loader/http/http_server.hpp"

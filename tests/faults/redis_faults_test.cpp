@@ -1,0 +1,287 @@
+// A Redis server that is killed and started again, under a push and under keysieved; cut connections; a full one.
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "core/builder/base/random.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/support/relay.hpp"
+#include "tests/support/server_process.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tests/tools/transfer/shared_store.hpp"
+
+namespace keysieve::test {
+namespace {
+
+// The server has every write that it confirmed on its disk.
+TEST(LostServer, DuringAPushHasTheOldOrTheNewGeneration) {
+  RedisServer redis({"--appendonly", "yes", "--appendfsync", "always"});
+  pushing(0)(*open_store(redis.unix_url()));
+  std::mt19937 random(1);
+  const unsigned rounds = soak_rounds(4, 300);
+  unsigned interrupted = 0;
+  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
+    const std::string when = "round " + std::to_string(round);
+    const std::size_t number = 1 + round % 2;
+    const pid_t pusher = start_process([&] {
+      pushing(number)(*open_store(redis.unix_url()));
+      return 0;
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 12'000));
+    redis.kill();
+    const bool is_done = wait_for(pusher) == 0;
+    if (!is_done) ++interrupted;
+    redis.start();
+    ASSERT_TRUE(eventually([&] { return redis.command("PING") == "+PONG"; }))
+        << "it reads what is on the disk";
+    const auto store = open_store(redis.unix_url());
+    expect_usable(*store, when);
+    const auto is_current = [&] {
+      return std::ranges::equal(pull(*store, "tags").snapshot.get(), numbered_snapshot(number).get());
+    };
+    EXPECT_TRUE(is_current() || !is_done) << when;
+    pushing(number)(*store);
+    EXPECT_TRUE(is_current()) << when;
+    expect_nothing_else_after_a_day(*store, when);
+  }
+  soak_report("Redis killed in the middle of a push and started again: " + std::to_string(rounds) +
+              " times, " + std::to_string(interrupted) + " pushes interrupted; old or new each time");
+}
+
+class LostServerUnderKeysieved : public Keysieved {};
+
+// The server comes back empty each time.
+TEST_F(LostServerUnderKeysieved, IsFoundAgain) {
+  RedisServer redis;
+  const std::string url = redis.unix_url();
+  site_.configure(tags_set, url + "?timeout=2m");
+  int keys = 1000;
+  site_.push("tags", {0, keys}, url);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  const unsigned rounds = soak_rounds(3, 200);
+  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
+    site_.add("tags", {keys, 10}, url);
+    EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, keys + 10}); })) << log();
+    keys += 10;
+    redis.kill();
+    EXPECT_TRUE(eventually([&] {
+      return keysieved_->lines_with("the store is unreachable: " + url) > int(round);
+    })) << log();
+    EXPECT_TRUE(site_.knows("tags", {0, keys})) << log();
+    redis.start();
+    keys += 10;
+    site_.push("tags", {0, keys}, url);
+    EXPECT_TRUE(eventually([&] { return site_.live("tags")->key_count == static_cast<std::uint64_t>(keys); }))
+        << log();
+    EXPECT_FALSE(site_.knows("tags", {0, keys})) << "all is maybe, as added keys are lost";
+    site_.push_begun_now("tags", {0, ++keys}, url);
+    EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, keys}); })) << log();
+  }
+  soak_report("Redis killed under keysieved and started again, empty: " + std::to_string(rounds) +
+              " times; followed again each time, no key lost");
+}
+
+// A store that goes away, hangs or drips bytes in the middle of a push and of a pull, after any number of
+// bytes.
+
+using How = RelayCut::How;
+
+struct Cut {
+  const char* name;
+  How how;
+  const char* timeout;
+  const char* reason;  // that the error gives, with the server's name before it; "": any
+  std::uint64_t few_step;
+  std::uint64_t all_step;
+  bool is_encrypted = false;
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name; }
+};
+
+const Cut kGoesAway{"goes_away", How::HangUp, "2m", "", 6'007, 97};
+const Cut kHangs{"hangs", How::Stall, "100ms", "timed out after 100 ms", 40'009, 997};
+const Cut kDrips{"drips", How::Drip, "100ms", "timed out after 100 ms", 40'009, 997};
+
+class CutConnection : public ::testing::TestWithParam<Cut> {
+ protected:
+  // Works over a connection that is cut after one byte, then after more and more, until it is not cut any
+  // more. Returns how often it was cut.
+  template <typename Prepare, typename Check>
+  unsigned cut_everywhere(const Prepare& prepare, const Deed& deed, const Check& check) {
+    const auto step =
+        soak_rounds(static_cast<unsigned>(GetParam().few_step), static_cast<unsigned>(GetParam().all_step));
+    unsigned cuts = 0;
+    for (std::uint64_t at = 1; !HasFailure();) {
+      prepare();
+      const std::string when = "cut after " + std::to_string(at) + " bytes";
+      const std::string relayed = is_encrypted_ ? std::to_string(free_port()) : directory_ / "relay";
+      Relay relay(relayed, is_encrypted_ ? std::to_string(redis_.port()) : redis_.socket_path(),
+                  RelayCut{at, GetParam().how});
+      const std::string name = (is_encrypted_ ? "rediss://127.0.0.1:" : "redis+unix://") + relayed;
+      const std::string url = with_parameter(name, std::string("timeout=") + GetParam().timeout);
+      const std::string message = message_of<ErrorKind::Unavailable>(
+          [&] { deed(*open_store(is_encrypted_ ? of_our_authority(url) : url)); });
+      check(message.empty(), when);
+      if (message.empty() && !relay.was_cut()) break;
+      if (!relay.was_cut()) continue;  // the machine was too slow for the short timeout: once more
+      at += step;
+      ++cuts;
+      if (message.empty()) continue;
+      EXPECT_THAT(message, StartsWith(name + ": ")) << when;
+      EXPECT_THAT(message, HasSubstr(GetParam().reason)) << when;
+    }
+    return cuts;
+  }
+  static void report(const std::string& what, unsigned cuts) {
+    EXPECT_GT(cuts, 1U);
+    soak_report("Redis " + std::string(GetParam().name) + " in the middle of a " + what + ": " +
+                std::to_string(cuts) + " times");
+  }
+
+  TemporaryDirectory directory_{fast_folder()};
+  const bool is_encrypted_ = GetParam().is_encrypted;
+  RedisServer& redis_ = is_encrypted_ ? shared_redis_over_tls() : shared_redis();
+  std::unique_ptr<Store> store_ = open_store(redis_.unix_url());
+};
+
+TEST_P(CutConnection, DuringAPushLeavesTheOldOrTheNewGeneration) {
+  const unsigned cuts = cut_everywhere(
+      [&] {
+        redis_.command("FLUSHALL");
+        pushing(0)(*store_);
+      },
+      pushing(1),
+      [&](bool is_done, const std::string& when) {
+        expect_usable(*store_, when);
+        const std::uint64_t generation = read_pointer(*store_, "tags")->current->generation;
+        EXPECT_TRUE(generation == 2 || !is_done) << when;
+        pushing(1)(*store_);
+        const Pulled pulled = pull(*store_, "tags");
+        EXPECT_EQ(pulled.record.generation, 2U) << when;
+        EXPECT_TRUE(std::ranges::equal(pulled.snapshot.get(), numbered_snapshot(1).get())) << when;
+        expect_nothing_else_after_a_day(*store_, when);
+      });
+  report("push", cuts);
+}
+
+TEST_P(CutConnection, DuringAPullGivesAllOrNothing) {
+  redis_.command("FLUSHALL");
+  pushing(0)(*store_);
+  bool is_whole = false;
+  const unsigned cuts =
+      cut_everywhere([&] { is_whole = false; },
+                     [&](Store& store) {
+                       const Pulled pulled = pull(store, "tags");
+                       is_whole = std::ranges::equal(pulled.snapshot.get(), numbered_snapshot(0).get());
+                     },
+                     [&](bool is_done, const std::string& when) { EXPECT_EQ(is_done, is_whole) << when; });
+  report("pull", cuts);
+}
+
+std::string cut_name(const ::testing::TestParamInfo<Cut>& of) {
+  return of.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Cuts, CutConnection, ::testing::Values(kGoesAway, kHangs, kDrips), cut_name);
+#ifdef KEYSIEVE_REDIS_TLS
+Cut over_tls(Cut cut, const char* name) {
+  cut.name = name;
+  cut.is_encrypted = true;
+  return cut;
+}
+INSTANTIATE_TEST_SUITE_P(OverTls, CutConnection,
+                         ::testing::Values(over_tls(kGoesAway, "goes_away_over_tls"),
+                                           over_tls(kHangs, "hangs_over_tls"),
+                                           over_tls(kDrips, "drips_over_tls")),
+                         cut_name);
+#endif
+
+// A full Redis, which refuses writes or evicts records.
+
+std::uint64_t used_memory(const RedisServer& redis) {
+  return info_of(redis, "memory", "used_memory:");
+}
+
+// The room grows from none to enough, in steps that are smaller than a chunk.
+TEST(FullRedis, RefusesAPushAndKeepsTheOldGeneration) {
+  RedisServer redis;
+  const auto store = open_store(redis.unix_url());
+  const std::uint64_t step = soak_rounds(40'000, 2'000);
+  unsigned refusals = 0;
+  std::string message;
+  for (std::uint64_t room = 1;; room += step, ++refusals) {
+    redis.command("CONFIG SET maxmemory 0");
+    redis.command("FLUSHALL");
+    pushing(0)(*store);
+    redis.command("CONFIG SET maxmemory " + std::to_string(used_memory(redis) + room));
+    message = message_of<ErrorKind::CannotCreate>([&] { pushing(1)(*store); });
+    if (message.empty()) break;
+    EXPECT_THAT(message, AllOf(HasSubstr(redis.unix_url() + ": keysieve:tags:"), HasSubstr("OOM")));
+    redis.command("CONFIG SET maxmemory 0");
+    expect_usable(*store, message);
+    EXPECT_EQ(read_pointer(*store, "tags")->current->generation, 1U);
+    pushing(1)(*store);
+    expect_nothing_else_after_a_day(*store, message);
+  }
+  EXPECT_GT(refusals, 1U);
+  soak_report("full Redis (noeviction): " + std::to_string(refusals) +
+              " pushes refused, the old generation kept each time");
+}
+
+class EvictingRedis : public SetRefresherTest {
+ protected:
+  // Other users of the server write until one of our records is gone.
+  void evict() {
+    const std::size_t before = open_store(url_)->keys_with_prefix("keysieve:").size();
+    redis_.command("CONFIG SET maxmemory " + std::to_string(used_memory(redis_) + 100'000));
+    for (int i = 0; open_store(url_)->keys_with_prefix("keysieve:").size() == before; ++i) {
+      for (int j = 0; j < 5; ++j) {
+        redis_.command("SETRANGE other" + std::to_string(i) + "-" + std::to_string(j) + " 4000 x");
+      }
+    }
+    redis_.command("CONFIG SET maxmemory 0");
+    redis_.command("EVAL \"for _, k in ipairs(redis.call('KEYS', 'other*')) do redis.call('DEL', k) end\" 0");
+  }
+
+  RedisServer redis_{{"--maxmemory-policy", "allkeys-random"}};
+};
+
+// The live set stays, with all added keys, whether pointer, chunks or seed are evicted. Without the log, all
+// is maybe until the next build.
+TEST_F(EvictingRedis, LosesNoLiveKey) {
+  url_ = redis_.unix_url();
+  const unsigned rounds = soak_rounds(5, 300);
+  unsigned refused = 0;
+  int keys = 1000;
+  site_.push("tags", {0, keys}, url_);
+  ASSERT_EQ(trouble(), Trouble::None);
+  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
+    site_.add("tags", {keys, 10}, url_);
+    refresh();
+    const int live_keys = keys + 10;
+    site_.push_begun_now("tags", {0, live_keys}, url_);
+    evict();
+    const RefreshOutcome& outcome = refresh();
+    if (outcome.trouble != Trouble::None) {
+      ++refused;
+      EXPECT_NE(outcome.reason, "");
+    }
+    const bool has_log = open_store(url_)->end_of("keysieve:tags:adds") != LogPosition{};
+    EXPECT_EQ(site_.knows("tags", {0, live_keys}), has_log) << round << ": " << outcome.reason;
+    keys = live_keys;
+    site_.push_begun_now("tags", {0, keys}, url_);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+    EXPECT_TRUE(site_.knows("tags", {0, keys})) << round;
+  }
+  soak_report("Redis evicts records: " + std::to_string(rounds) + " times, " + std::to_string(refused) +
+              " times the loader had to refuse; nothing lost, the next push followed each time");
+}
+
+}  // namespace
+}  // namespace keysieve::test
