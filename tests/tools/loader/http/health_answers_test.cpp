@@ -1,4 +1,4 @@
-#include "tools/loader/http/health.hpp"
+#include "tools/loader/http/endpoints.hpp"
 
 #include <gmock/gmock.h>
 

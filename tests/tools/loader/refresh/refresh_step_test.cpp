@@ -1,5 +1,5 @@
 // What an error means for users, by the step that threw it.
-#include "tools/loader/refresh/refresh_step.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What comes from the cache is what was asked for, even if another loader replaces it meanwhile.
-#include "tools/loader/refresh/snapshot_source.hpp"
+#include "tools/loader/refresh/candidate.hpp"
 
 #include <gtest/gtest.h>
 
