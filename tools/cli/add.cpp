@@ -4,10 +4,8 @@
 #include <memory>
 
 #include "tools/cli/options.hpp"
-#include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 
@@ -22,7 +20,6 @@ struct AddOptions {
   KeyFileFormat format;
   bool allow_suspect_keys = false;
   bool allow_unknown_set = false;
-  bool json = false;
 };
 
 std::string take_url(AddOptions& options) {
@@ -90,7 +87,7 @@ void add(AddOptions& options) {
   report.add("appended", format_count(writer.appended()), "appended", writer.appended());
   report.add("last position", last ? to_text(*last) : "none", "last_position",
              last ? Json(to_text(*last)) : Json());
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace
@@ -119,7 +116,6 @@ void add_add(CLI::App& program, VerbResult& /*result*/) {
   add_key_format(verb, options->format);
   add_allow_suspect_keys(verb, options->allow_suspect_keys);
   add_allow_unknown_set(verb, options->allow_unknown_set);
-  add_json(verb, options->json);
   verb->callback([options] { add(*options); });
 }
 

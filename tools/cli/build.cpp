@@ -9,14 +9,16 @@
 #include "core/builder/base/random.hpp"
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/map_values.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "tools/cli/build_options.hpp"
-#include "tools/cli/progress.hpp"
+#include "core/worker/base/set_name.hpp"
+#include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
+#include "tools/keys/value_line.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/shared_seed.hpp"
@@ -25,6 +27,169 @@
 
 namespace keysieve {
 namespace {
+
+struct BuildOptions {
+  std::string key_path;
+  MapOptions map;
+  std::string known_absent_path;
+  std::string output_path;
+  std::string kind_name;
+  std::string like;  // path of a snapshot, or URL of a store
+  bool resize = false;
+  BuildSettings settings;
+  std::optional<std::uint32_t> shard_bytes;
+  std::shared_ptr<const SigningKey> sign_key;
+  std::optional<unsigned> threads;
+  std::optional<std::uint64_t> memory_bytes;
+  std::string temporary_folder;
+  std::optional<UnixSeconds> as_of;
+  std::optional<LogPosition> adds_from;
+  std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
+  KeyFileFormat format;
+  bool allow_suspect_keys = false;
+  GuardOptions guards;
+};
+
+void add_source_options(CLI::App* verb, BuildOptions& options) {
+  verb->add_option("KEYFILE", options.key_path,
+                   "One key per line; - reads standard input. Empty lines are skipped");
+  add_map_options(verb, options.map);
+  verb->add_option("--known-absent", options.known_absent_path,
+                   "List of keys to which the set answers absent, without exception; - reads standard "
+                   "input. A key in both lists counts as a key of the set. --fpr is that of all others")
+      ->type_name("FILE");
+  add_key_format(verb, options.format);
+  add_allow_suspect_keys(verb, options.allow_suspect_keys);
+  add_as_of(verb, options.as_of,
+            "When the keys began to be read from their source, on a replica the moment that it had reached: "
+            "2026-11-21T07:00:00Z or @SECONDS [now]");
+  auto* position =
+      add_parsed(
+          verb, "--adds-from", options.adds_from, parse_position,
+          "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
+          "--as-of, in the log of the store of --like; without a store 0-0, the whole log]")
+          ->type_name("POSITION");
+  add_parsed(
+      verb, "--adds-overlap", options.adds_overlap, parse_duration,
+      "Longest time that a transaction takes from its add to its commit, and by which clocks differ; not the "
+      "lag of a replica, which belongs in --as-of [10m]")
+      ->type_name("DURATION")
+      ->excludes(position);
+}
+
+void add_shape_options(CLI::App* verb, BuildOptions& options) {
+  add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
+             "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]")
+      ->type_name("FPR");
+  const std::string names = kind_names([](const FilterKind&) { return true; });
+  verb->add_option("--kind", options.kind_name,
+                   "Filter kind: " + names + " [split_block_bloom, or as --like]")
+      ->type_name("KIND");
+  add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
+             "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
+      ->type_name("SIZE");
+  add_sign_key(verb, options.sign_key);
+  verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
+      ->type_name("FACTOR")
+      ->capture_default_str();
+  auto* like = verb->add_option("--like", options.like,
+                                "Take the seed of this store, which is created if there is none, or of this "
+                                "snapshot. If the set is in there, also keep its kind and, as long as the "
+                                "keys fit, its shards; --max-shrink compares with it")
+                   ->type_name("FILE|URL");
+  verb->add_flag("--resize", options.resize,
+                 "Size the set for its keys again, instead of keeping the shards of --like")
+      ->needs(like);
+}
+
+unsigned parse_threads(const std::string& text) {
+  const std::uint64_t threads = parse_count(text);
+  if (threads == 0 || threads > kMostThreads) {
+    throw Error(ErrorKind::Usage, fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
+  }
+  return static_cast<unsigned>(threads);
+}
+
+void add_resource_options(CLI::App* verb, BuildOptions& options) {
+  const std::string group = "Resources";
+  add_parsed(verb, "--threads", options.threads, parse_threads,
+             "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
+      ->type_name("N")
+      ->group(group);
+  add_parsed(
+      verb, "--memory", options.memory_bytes, parse_bytes,
+      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 8 "
+      "bytes per key, and a key may be at most 256 KiB [no limit: 8 bytes per key and 15 MB per thread]")
+      ->type_name("SIZE")
+      ->group(group);
+  verb->add_option("--temp-dir", options.temporary_folder,
+                   "Folder of those files [TMPDIR, or else the folder of FILE.ks]")
+      ->envname("TMPDIR")
+      ->type_name("DIR")
+      ->group(group);
+}
+
+void add_label_options(CLI::App* verb, BuildOptions& options) {
+  add_parsed(
+      verb, "--valid-for", options.settings.valid_for,
+      [](const std::string& text) {
+        // Rounded up: 0 would be no limit.
+        return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
+      },
+      "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]")
+      ->type_name("DURATION");
+  verb->add_option("--key-profile", options.settings.key_profile,
+                   "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
+      ->type_name("TEXT");
+  verb->add_option("--format", options.settings.format,
+                   "Snapshot format: " + snapshot_formats_text() +
+                       "; the one before is for hosts that are not upgraded yet")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_build_options(CLI::App* verb, BuildOptions& options) {
+  verb->add_option("--set", options.settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
+      ->required()
+      ->type_name("NAME");
+  verb->add_option("-o,--output", options.output_path, "Snapshot file to write")
+      ->required()
+      ->type_name("FILE.ks");
+  add_source_options(verb, options);
+  add_shape_options(verb, options);
+  add_label_options(verb, options);
+  add_resource_options(verb, options);
+  add_guards(verb, options.guards);
+  verb->get_option("--max-fpr")
+      ->description("Refuse a set whose estimated FPR is higher [three times --fpr, at least 0.1%]");
+}
+
+// A list that is named as the snapshot would be replaced by it, and the keys lost.
+void check_inputs(const BuildOptions& options) {
+  const std::vector<std::string> inputs{options.map.values_path, options.key_path, options.known_absent_path,
+                                        options.guards.required_keys_path};
+  check_standard_input(inputs);
+  for (const std::string& input : inputs) {
+    if (input.empty() || !is_same_file(input, options.output_path)) continue;
+    throw Error(ErrorKind::Usage,
+                options.output_path + ": would overwrite " + key_source(input) + ", which must be read");
+  }
+}
+
+// Before a store is touched.
+void check_build_options(const BuildOptions& options) {
+  checked_set_name(options.settings.set_name);
+  if (options.key_path.empty() != options.map.is_map()) {
+    throw Error(ErrorKind::Usage, options.key_path.empty()
+                                      ? "which keys? Name a KEYFILE, or for a map --values"
+                                      : "KEYFILE: --values has the keys of a map");
+  }
+  if (options.map.is_map() && options.memory_bytes) {
+    throw Error(ErrorKind::Usage,
+                "--memory: a map is built in memory, of which it needs about 45 bytes for each key given");
+  }
+  check_inputs(options);
+}
 
 // Taken over from --like: always the seed, and the rest if this set is there.
 struct Model {
@@ -135,6 +300,54 @@ BuildResources resources_of(const BuildOptions& options) {
           .temporary_folder = temporary_folder_of(options)};
 }
 
+// Holds the values while the builder takes the keys. Must outlive the builder.
+class MapInput {
+ public:
+  MapInput(const MapOptions& options, unsigned threads) : options_(options), values_(threads) {}
+
+  // For BuildSettings::values.
+  [[nodiscard]] const MapValues* values() const noexcept { return options_.is_map() ? &values_ : nullptr; }
+
+  // Some lines of the list. Any thread, each with its own number. Throws Data.
+  void add_lines(unsigned thread, std::span<const std::string_view> lines, SnapshotBuilder& builder);
+  // Call after the last key. Throws Data for a key with two values, which it looks up in the list again.
+  void finish(const KeyFileFormat& format, const KeyHasher& hasher);
+
+ private:
+  [[nodiscard]] std::string key_with(KeyHash hash, const KeyFileFormat& format,
+                                     const KeyHasher& hasher) const;
+
+  const MapOptions& options_;
+  MapValues values_;
+};
+
+void MapInput::add_lines(unsigned thread, std::span<const std::string_view> lines, SnapshotBuilder& builder) {
+  for (const std::string_view line : lines) {
+    const ValueLine parsed = parse_value_line(line, options_.value_column, key_source(options_.values_path));
+    builder.add(thread, {&parsed.key, 1});
+    values_.add(thread, builder.hasher()(parsed.key), parsed.value);
+  }
+}
+
+void MapInput::finish(const KeyFileFormat& format, const KeyHasher& hasher) {
+  if (const auto conflict = values_.finish()) {
+    throw Error(ErrorKind::Data,
+                fmt::format("{}: {} has the values {} and {}", key_source(options_.values_path),
+                            key_with(conflict->hash, format, hasher), conflict->first, conflict->second));
+  }
+}
+
+// Reads the list again, because only hashes are kept.
+std::string MapInput::key_with(KeyHash hash, const KeyFileFormat& format, const KeyHasher& hasher) const {
+  if (options_.values_path == "-") return "a key, which a list in a file would show,";
+  std::string found = "a key";
+  read_keys(options_.values_path, format, [&](std::string_view line) {
+    const std::string_view key = parse_value_line(line, options_.value_column, options_.values_path).key;
+    if (hasher(key) == hash) found = "\"" + printable(key) + "\"";
+  });
+  return found;
+}
+
 // Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
 template <typename Add>
 void read_key_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
@@ -192,7 +405,7 @@ struct Written {
 };
 
 void build(const BuildOptions& options) {
-  check_build_options(options);  // before a store is touched
+  check_build_options(options);
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
@@ -228,7 +441,7 @@ void build(const BuildOptions& options) {
     report.add_member("keys_in_both_lists", builder.keys_in_both_lists());
   }
   report.add("as of", format_moment(written.view->header().as_of), "as_of", written.view->header().as_of);
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace

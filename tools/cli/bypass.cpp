@@ -14,7 +14,6 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
@@ -33,25 +32,21 @@ struct BypassOptions {
   bool off = false;
   bool show = false;
   bool allow_unknown_set = false;
-  bool json = false;
 };
 
 // What a bypass of a set means.
 struct Meaning {
-  std::string_view on;
+  std::string on;
   std::string_view off;
 };
-constexpr std::string_view kMaybe = "every lookup answers maybe";
-
-std::string state_text(const std::optional<UnixSeconds>& until, const Meaning& meaning) {
-  if (!until) return std::string(meaning.off);
-  const std::string end = *until == 0 ? "`--off`" : format_moment(*until);
-  return fmt::format("on, until {}: {}", end, meaning.on);
-}
+constexpr const char* kMaybe = "every lookup answers maybe";
 
 // `until`: nothing for off, 0 for without end.
 void add_state(Report& report, const std::optional<UnixSeconds>& until, const Meaning& meaning) {
-  report.add("bypass", state_text(until, meaning), "bypass", until.has_value());
+  const std::string end = until.value_or(0) == 0 ? "`--off`" : format_moment(*until);
+  const std::string text =
+      until ? fmt::format("on, until {}: {}", end, meaning.on) : std::string(meaning.off);
+  report.add("bypass", text, "bypass", until.has_value());
   if (until.value_or(0) != 0) report.add_member("bypass_until", *until);
 }
 
@@ -80,16 +75,11 @@ void bypass_published(Report& report, const BypassOptions& options) {
   add_state(report, until, {.on = kMaybe, .off = until ? "" : off_text(options)});
 }
 
-std::string_view meaning_of(OnUnavailable answer) noexcept {
-  switch (answer) {
-    case OnUnavailable::Throw:
-      return "workers answer as on_unavailable says: \"throw\", each call throws an exception";
-    case OnUnavailable::New:
-      return "workers answer as on_unavailable says: \"new\", every key is new";
-    case OnUnavailable::Seen:
-      return "workers answer as on_unavailable says: \"seen\", every key is seen";
-  }
-  return "workers answer as on_unavailable says";
+std::string meaning_of(OnUnavailable answer) {
+  const char* meaning = answer == OnUnavailable::Throw ? "each call throws an exception"
+                        : answer == OnUnavailable::New ? "every key is new"
+                                                       : "every key is seen";
+  return fmt::format("workers answer as on_unavailable says: \"{}\", {}", to_string(answer), meaning);
 }
 
 void bypass_seen(Report& report, const BypassOptions& options) {
@@ -116,7 +106,7 @@ void bypass_here(const BypassOptions& options) {
   for (const SetType type : sets_named(options.directory, *options.set_name)) {
     type == SetType::Published ? bypass_published(report, options) : bypass_seen(report, options);
   }
-  report.print(options.json);
+  report.print();
 }
 
 void add_record(Report& report, const std::string& label, const std::string& name,
@@ -180,7 +170,7 @@ void bypass_in_store(const BypassOptions& options) {
   report.add("store", store->name(), "store", store->name());
   show(report, options, *store);
   if (!options.show) wake(report, options, *store);
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace
@@ -223,7 +213,6 @@ void add_bypass(CLI::App& program, VerbResult& /*result*/) {
       ->excludes(limit)
       ->excludes(off);
   add_allow_unknown_set(verb, options->allow_unknown_set);
-  add_json(verb, options->json);
   verb->callback([options] { options->store_url ? bypass_in_store(*options) : bypass_here(*options); });
 }
 

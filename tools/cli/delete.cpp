@@ -11,11 +11,9 @@
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/transfer/delete_set.hpp"
@@ -31,7 +29,6 @@ struct DeleteOptions {
   std::string directory;
   std::optional<std::string> seen_store_url;
   bool yes = false;
-  bool json = false;
 };
 
 // Also names what has no generation: adds to a mistyped name, or what a killed delete has left.
@@ -80,7 +77,7 @@ int delete_and_report(const DeleteOptions& options) {
              "removed_generations", deleted.generations);
   report.add_member("removed_chunks", deleted.chunks);
   report.add_member("still_bypassed", deleted.is_still_bypassed);
-  report.print(options.json);
+  report.print();
   return 0;
 }
 
@@ -190,7 +187,7 @@ void report(const DeleteOptions& options, const Found& found) {
                found.store ? "what was saved in " + found.store->name() : "nothing, none was saved", "store",
                found.store ? Json(found.store->name()) : Json());
   }
-  report.print(options.json);
+  report.print();
 }
 
 // Returns the exit status.
@@ -245,7 +242,6 @@ void add_delete(CLI::App& program, VerbResult& result) {
       ->excludes(url);
   add_directory(verb, options->directory);
   verb->add_flag("-y,--yes", options->yes, "Do not ask");
-  add_json(verb, options->json);
   verb->callback([options, &result] {
     if (options->store_url.empty()) {
       result.exit_status = delete_seen(*options);

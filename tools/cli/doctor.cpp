@@ -9,7 +9,6 @@
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 
 namespace keysieve {
 namespace {
@@ -19,7 +18,6 @@ constexpr int kFoundAnError = 1;
 struct DoctorOptions {
   std::string directory;
   std::optional<std::string> config_path;
-  bool json = false;
 };
 
 // Each line begins with its severity.
@@ -36,7 +34,7 @@ void print_in_colour(const Findings& findings) {
 
 void doctor(const DoctorOptions& options, VerbResult& result) {
   const Findings findings = examine(options.directory, options.config_path);
-  if (options.json) {
+  if (is_said_as_json()) {
     print_json({{"directory", options.directory},
                 {"severity", to_string(findings.worst())},
                 {"findings", findings.to_json()}});
@@ -63,7 +61,6 @@ void add_doctor(CLI::App& program, VerbResult& result) {
   verb->add_option("--config", options->config_path,
                    "Also check the sets, the cache and the stores in this configuration of keysieved")
       ->type_name("FILE");
-  add_json(verb, options->json);
   verb->callback([options, &result] { doctor(*options, result); });
 }
 

@@ -10,7 +10,6 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/chunk.hpp"
 
@@ -19,7 +18,6 @@ namespace {
 
 struct InspectOptions {
   std::string path;
-  bool json = false;
 };
 
 // Keys per shard: the emptiest, the mean and the fullest show whether the hash spreads as it should.
@@ -66,7 +64,7 @@ void inspect(const InspectOptions& options) {
   Report report;
   report.add("file", options.path + ", all checksums right", "file", options.path);
   report.add("format", std::to_string(header.format), "format", header.format);
-  add_snapshot_summary(report, snapshot);
+  add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
   add_shard_keys(report, snapshot);
   add_shard_fills(report, snapshot);
   report.add("seed", to_hex(header.seed), "seed", to_hex(header.seed));
@@ -81,7 +79,7 @@ void inspect(const InspectOptions& options) {
   add_adds_from(report, header.adds_from);
   const std::string profile(snapshot.key_profile());
   report.add("key profile", profile.empty() ? "none" : profile, "key_profile", profile);
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace
@@ -92,7 +90,6 @@ void add_inspect(CLI::App& program, VerbResult& /*result*/) {
                             "  keysieve inspect tags.ks\n"
                             "  keysieve inspect tags.ks --json | jq .estimated_fpr");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
-  add_json(verb, options->json);
   verb->callback([options] { inspect(*options); });
 }
 

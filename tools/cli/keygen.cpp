@@ -4,7 +4,6 @@
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/signatures/signing_key.hpp"
 
 namespace keysieve {
@@ -13,7 +12,6 @@ namespace {
 struct KeygenOptions {
   std::string path;
   bool show = false;
-  bool json = false;
 };
 
 void keygen(const KeygenOptions& options) {
@@ -21,7 +19,7 @@ void keygen(const KeygenOptions& options) {
   Report report;
   if (!options.show) report.add("written", options.path + ", for builders alone", "file", options.path);
   report.add("public key", to_hex(key.public_key()), "public_key", to_hex(key.public_key()));
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace
@@ -36,7 +34,6 @@ void add_keygen(CLI::App& program, VerbResult& /*result*/) {
       "public_key of the [[set]] in keysieve.toml: keysieved then refuses what is not signed with it.");
   verb->add_option("FILE", options->path, "File of the secret key, for its user alone")->required();
   verb->add_flag("--show", options->show, "Make no key, but show the public key of the one in FILE");
-  add_json(verb, options->json);
   verb->callback([options] { keygen(*options); });
 }
 

@@ -6,11 +6,9 @@
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/optional_json.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/directory_status.hpp"
 #include "tools/status/set_facts.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/stored_sets.hpp"
@@ -21,7 +19,6 @@ namespace {
 struct ListOptions {
   std::string store_url;
   std::string directory;
-  bool json = false;
 };
 
 struct ListedSet {
@@ -102,7 +99,7 @@ void print_table(const std::vector<ListedSet>& sets) {
 }
 
 void print(const ListOptions& options, const std::string& where, const std::vector<ListedSet>& sets) {
-  if (options.json) {
+  if (is_said_as_json()) {
     Json list = Json::array();
     for (const ListedSet& set : sets) list.push_back(to_json(set));
     return print_json({{options.store_url.empty() ? "directory" : "store", where}, {"sets", list}});
@@ -140,7 +137,6 @@ void add_list(CLI::App& program, VerbResult& result) {
                "host answer, keysieve rollback SET --list URL what else a store keeps.");
   verb->add_option("URL", options->store_url, store_help() + " [the sets of this host]");
   add_directory(verb, options->directory);
-  add_json(verb, options->json);
   verb->callback([options, &result] { result.exit_status = list(*options); });
 }
 

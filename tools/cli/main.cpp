@@ -10,10 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/nearest_name.hpp"
 #include "tools/program/program.hpp"
 

@@ -3,16 +3,21 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
 
-bool is_said_as_json = false;
+bool says_json = false;
+
+constexpr std::chrono::milliseconds kBetweenUpdates{100};
+constexpr const char* kWipeLine = "\r\033[K";
 
 bool shows_colours(std::FILE* stream) {
   const char* none = std::getenv("NO_COLOR");
@@ -34,28 +39,32 @@ std::string coloured(const std::string& text, Colour colour, std::FILE* stream) 
 }
 
 void say_as_json() {
-  is_said_as_json = true;
+  says_json = true;
+}
+
+bool is_said_as_json() noexcept {
+  return says_json;
 }
 
 void print_error(const std::string& message, std::string_view code, int exit_status) {
-  if (is_said_as_json) return print_line({{"error", message}, {"code", code}, {"exit_status", exit_status}});
+  if (says_json) return print_line({{"error", message}, {"code", code}, {"exit_status", exit_status}});
   fmt::print(stderr, "{}: {}\n", coloured("keysieve", Colour::Red, stderr), message);
 }
 
 void print_no_memory(int exit_status) noexcept {
-  const char* format = is_said_as_json
+  const char* format = says_json
                            ? "{\"error\":\"not enough memory\",\"code\":\"no_memory\",\"exit_status\":%d}\n"
                            : "keysieve: not enough memory\n";
   static_cast<void>(std::fprintf(stderr, format, exit_status));
 }
 
 void print_note(const std::string& note) {
-  if (is_said_as_json) return print_line({{"note", note}});
+  if (says_json) return print_line({{"note", note}});
   fmt::print(stderr, "keysieve: {}\n", note);
 }
 
 void print_warning(const std::string& warning) {
-  if (is_said_as_json) return print_line({{"warning", warning}});
+  if (says_json) return print_line({{"warning", warning}});
   fmt::print(stderr, "keysieve: {}: {}\n", coloured("warning", Colour::Yellow, stderr), warning);
 }
 
@@ -69,6 +78,47 @@ bool is_confirmed(const std::string& question, const std::string& without_termin
   if (answer == "y" || answer == "Y" || answer == "yes") return true;
   print_note("nothing is changed");
   return false;
+}
+
+ProgressLine::ProgressLine(std::string what)
+    : what_(std::move(what)), on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::fputs(kWipeLine, stderr);
+}
+
+void ProgressLine::show_bytes(std::uint64_t done, std::uint64_t total) {
+  if (!is_due()) return;
+  const double share = static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(total, 1));
+  show(fmt::format("{} of {} ({:.0f} %)", format_bytes(done), format_bytes(total), 100.0 * share));
+}
+
+void ProgressLine::show_keys(std::uint64_t keys) {
+  if (!on_terminal_ || keys < next_look_) return;
+  next_look_ = keys + kKeysBetweenLooks;
+  if (is_due()) show(format_count_of(keys, "key"));
+}
+
+void ProgressLine::show_count(std::uint64_t done, std::uint64_t total, std::string_view what) {
+  if (is_due()) show(fmt::format("{} of {} {}", format_count(done), format_count(total), what));
+}
+
+void ProgressLine::announce(const std::string& text) {
+  if (on_terminal_) show(text);
+}
+
+bool ProgressLine::is_due() {
+  if (!on_terminal_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_at_) return false;
+  next_at_ = now + kBetweenUpdates;
+  return true;
+}
+
+void ProgressLine::show(const std::string& text) {
+  fmt::print(stderr, "{}{}: {}", kWipeLine, what_, text);
+  std::fflush(stderr);
+  shown_ = true;
 }
 
 }  // namespace keysieve

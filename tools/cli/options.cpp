@@ -21,6 +21,7 @@ std::unique_ptr<Store> open_given_store(const std::string& given, StoreUse use, 
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples) {
   CLI::App* verb = program.add_subcommand(name, description);
+  verb->add_flag_callback("--json", say_as_json, "Print JSON instead of text");
   verb->footer("\nExamples:\n" + examples);
   return verb;
 }
@@ -74,10 +75,6 @@ std::string missing_argument(const CLI::App& verb) {
   return "";
 }
 
-void add_json(CLI::App* verb, bool& json) {
-  verb->add_flag("--json", json, "Print JSON instead of text");
-}
-
 void add_directory(CLI::App* verb, std::string& directory) {
   directory = kDefaultDirectory;
   verb->add_option("--directory", directory, "Shared memory of all sets")
@@ -125,16 +122,15 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
 }
 
 void add_public_keys(CLI::App* verb, PublicKeys& keys) {
-  const auto take = [&keys](const std::string& text) {
+  const auto take = [&keys](const std::vector<std::string>& texts) {
     try {
-      keys.push_back(parse_public_key(text));
+      for (const std::string& text : texts) keys.push_back(parse_public_key(text));
     } catch (const Error& error) {
       throw Error(ErrorKind::Usage, std::string("--public-key: ") + error.what());
     }
   };
   verb->add_option_function<std::vector<std::string>>(
-          "--public-key",
-          [take](const std::vector<std::string>& texts) { std::ranges::for_each(texts, take); },
+          "--public-key", take,
           "Refuse a snapshot that is not signed by this key, or by one of these; 64 digits, as keysieve "
           "keygen prints them")
       ->type_name("KEY")
@@ -151,6 +147,29 @@ CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key
              },
              "Sign the snapshot with the secret key in this file, which keysieve keygen has made")
       ->type_name("FILE");
+}
+
+void add_map_options(CLI::App* verb, MapOptions& options) {
+  const auto parse = [](const std::string& text) {
+    const std::uint64_t column = parse_count(text);
+    if (column < 2 || column > 1'000)
+      throw Error(ErrorKind::Usage,
+                  fmt::format("{} is out of range: 2 to 1000; the key is in the first", column));
+    return static_cast<unsigned>(column);
+  };
+  const std::string group = "Maps, in which each key has a value (kind ribbon)";
+  auto* values =
+      verb->add_option("--values", options.values_path,
+                       "Instead of KEYFILE: a key, a TAB and its value per line, a number from 0 to "
+                       "4294967295; - reads standard input. Any other key has a value too, with the "
+                       "probability of --fpr")
+          ->type_name("FILE")
+          ->group(group);
+  add_parsed(verb, "--value-column", options.value_column, parse,
+             "Column of the value, where the columns are separated by TABs [2]")
+      ->type_name("N")
+      ->needs(values)
+      ->group(group);
 }
 
 Guards GuardOptions::guards(const KeyFileFormat& format) const {

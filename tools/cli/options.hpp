@@ -1,5 +1,5 @@
-// Options that several verbs share, each written once: name, unit, range and help text are the same
-// everywhere.
+// The verbs of keysieve, one file each, and the options that several of them share, each written once: name,
+// unit, range and help text are the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,31 @@ class Option;
 
 namespace keysieve {
 
+// What a verb leaves for main() when it has run.
+struct VerbResult {
+  int exit_status = 0;
+  std::optional<int> error_status;  // of any error, where the verb has statuses of its own
+};
+
+// Each verb adds itself, with its options and examples, to the command line.
+void add_plan(CLI::App& program, VerbResult& result);
+void add_build(CLI::App& program, VerbResult& result);
+void add_inspect(CLI::App& program, VerbResult& result);
+void add_verify(CLI::App& program, VerbResult& result);
+void add_push(CLI::App& program, VerbResult& result);
+void add_pull(CLI::App& program, VerbResult& result);
+void add_add(CLI::App& program, VerbResult& result);
+void add_publish(CLI::App& program, VerbResult& result);
+void add_query(CLI::App& program, VerbResult& result);
+void add_status(CLI::App& program, VerbResult& result);
+void add_bypass(CLI::App& program, VerbResult& result);
+void add_rollback(CLI::App& program, VerbResult& result);
+void add_list(CLI::App& program, VerbResult& result);
+void add_delete(CLI::App& program, VerbResult& result);
+void add_seed(CLI::App& program, VerbResult& result);
+void add_keygen(CLI::App& program, VerbResult& result);
+void add_doctor(CLI::App& program, VerbResult& result);
+
 // The description of the option or argument that is a store's URL.
 inline std::string store_help() {
   return "Store: " + store_schemes();
@@ -34,7 +59,7 @@ inline std::string store_help() {
 std::unique_ptr<Store> open_given_store(const std::string& url, StoreUse use,
                                         IfMissing if_missing = IfMissing::Refuse);
 
-// Adds a verb; examples end its --help.
+// Adds a verb that has --json; examples end its --help.
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);
 
@@ -67,7 +92,6 @@ void put_url_last(std::string& argument, std::string& url);
 // The name of the argument that is missing if only one of those two was given; else empty.
 std::string missing_argument(const CLI::App& verb);
 
-void add_json(CLI::App* verb, bool& json);
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
@@ -86,6 +110,16 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
 void add_public_keys(CLI::App* verb, PublicKeys& keys);
 // --sign-key; reads the file when the option is parsed. nullptr without the option.
 CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key);
+
+struct MapOptions {
+  std::string values_path;
+  unsigned value_column = 2;
+
+  [[nodiscard]] bool is_map() const noexcept { return !values_path.empty(); }
+};
+
+// --values and --value-column, for a list of keys with their values.
+void add_map_options(CLI::App* verb, MapOptions& options);
 
 struct GuardOptions {
   std::uint64_t min_keys = 1;

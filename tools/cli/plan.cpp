@@ -14,9 +14,7 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/plan_plot.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -34,7 +32,6 @@ struct PlanOptions {
   bool smallest = false;
   bool all = false;
   bool plot = false;
-  bool json = false;
 };
 
 // What a kind would cost.
@@ -62,29 +59,17 @@ bool is_usual(const FilterKind& kind) {
 using Candidates = std::vector<const PlannedKind*>;
 
 // Fewest cache lines; of equals the default, then the smallest.
-bool is_faster(const PlannedKind* a, const PlannedKind* b) {
-  const auto rank = [](const PlannedKind* planned) {
-    return std::tuple(planned->cache_lines, planned->kind().name != kDefaultKindName, planned->bytes);
-  };
-  return rank(a) < rank(b);
-}
-
-Candidates candidates_among(const std::vector<PlannedKind>& planned) {
-  Candidates candidates;
-  for (const PlannedKind& one : planned) {
-    if (is_usual(one.kind())) candidates.push_back(&one);
-  }
-  return candidates;
+auto slowness_of(const PlannedKind* planned) {
+  return std::tuple(planned->cache_lines, planned->kind().name != kDefaultKindName, planned->bytes);
 }
 
 const PlannedKind* smallest_of(const Candidates& candidates) {
-  return *std::min_element(candidates.begin(), candidates.end(), [](const auto* a, const auto* b) {
-    return a->bytes != b->bytes ? a->bytes < b->bytes : is_faster(a, b);
-  });
+  return std::ranges::min(candidates, {},
+                          [](const auto* one) { return std::tuple(one->bytes, slowness_of(one)); });
 }
 
 const PlannedKind* fastest_of(const Candidates& candidates) {
-  return *std::min_element(candidates.begin(), candidates.end(), is_faster);
+  return std::ranges::min(candidates, {}, slowness_of);
 }
 
 const PlannedKind* fastest_that_fits(Candidates candidates) {
@@ -150,7 +135,10 @@ Plan plan_kinds(const SizingRequest& request, bool all) {
 Plan made_plan(const PlanOptions& options) {
   Plan plan = plan_kinds(options.request, options.all);
   std::vector<PlannedKind>& kinds = plan.kinds;
-  const Candidates candidates = candidates_among(kinds);
+  Candidates candidates;
+  for (const PlannedKind& one : kinds) {
+    if (is_usual(one.kind())) candidates.push_back(&one);
+  }
   const PlannedKind* choice = options.smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
   plan.reason = reason_for(choice, candidates);
   const auto chosen = kinds.begin() + (choice - kinds.data());
@@ -220,6 +208,189 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
                fmt::join(plan.too_high, ", "));
 }
 
+struct Point {
+  double x;
+  double y;
+};
+
+// Lines of gnuplot's data; the empty ones end a block.
+std::string block_of(const std::vector<Point>& points) {
+  std::string block;
+  for (const Point& point : points) block += fmt::format("{:.6g} {:.6g}\n", point.x, point.y);
+  return block + "\n\n";
+}
+
+// In percent, as the axis.
+std::string share_text(double share) {
+  return fmt::format("{:.3g} %", 100 * share);
+}
+
+// The lowest FPR that the kind reaches with that many keys, with any k.
+double least_fpr(const FilterKind& kind, const SizingRequest& request, double keys_per_shard) {
+  double least = 1.0;
+  for (const std::uint8_t k : kind.hash_counts()) {
+    const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
+    least = std::min(least, kind.theoretical_fpr(params, keys_per_shard));
+  }
+  return least;
+}
+
+// FPR in percent and bits per key: starts at few bits and stops when the FPR is out of sight.
+std::vector<Point> curve_of(const FilterKind& kind, const SizingRequest& request, double last_fpr) {
+  constexpr double kStep = 1.02;
+  constexpr double kMostBits = 200;
+  std::vector<Point> points;
+  for (double bits = 1.0; bits < kMostBits; bits *= kStep) {
+    points.push_back({100 * least_fpr(kind, request, 8.0 * request.shard_bytes / bits), bits});
+    if (points.back().x < 100 * last_fpr) break;
+  }
+  return points;
+}
+
+// Bits per key against FPR for every kind, with the bound that no filter can pass: what a lower FPR costs.
+std::string bits_per_key(const SizingRequest& request, const PlannedKind& recommended) {
+  const double first_fpr = std::max(0.2, request.target_fpr);
+  const double last_fpr = std::clamp(request.target_fpr / 10, kMinFpr, 1e-4);
+  std::string data;
+  std::string curves;
+  double most_bits = 0.0;
+  std::size_t index = 0;
+  for (const FilterKind& kind : filter_kinds()) {
+    const std::vector<Point> curve = curve_of(kind, request, last_fpr);
+    most_bits = std::max(most_bits, curve.back().y);
+    data += block_of(curve);
+    curves += fmt::format("  $kinds index {} with lines linewidth 2 dashtype {} title '{}', \\\n", index++,
+                          is_usual(kind) ? 1 : 2, kind.name);
+  }
+  const double highest = std::ceil(std::min(most_bits, -2.2 * std::log2(last_fpr)));
+  return fmt::format(
+      "$kinds << end\n{}end\n"
+      "$target << end\n{}end\n"
+      "$recommended << end\n{}end\n"
+      "set title 'Bits per key against FPR, in shards of {}'\n"
+      "set xlabel 'FPR'\n"
+      "set ylabel 'bits per key'\n"
+      "set format x '%g %%'\n"
+      "set key outside right top\n"
+      "plot [{:.6g}:{:.6g}] [0:{}] \\\n"
+      "{}"
+      "  -log(x / 100) / log(2) with lines linecolor 'gray50' title 'bound: log2(1 / FPR)', \\\n"
+      "  $target with lines linecolor 'black' dashtype 3 title 'target: {}', \\\n"
+      "  $recommended with points pointtype 7 linecolor 'black' title 'recommended: {}'\n",
+      data, block_of({{100 * request.target_fpr, 0.0}, {100 * request.target_fpr, highest}}),
+      block_of(
+          {{100 * std::clamp(recommended.theoretical_fpr, last_fpr, first_fpr), recommended.bits_per_key}}),
+      format_bytes(request.shard_bytes), 100 * first_fpr, 100 * last_fpr, highest, curves,
+      share_text(request.target_fpr), recommended.kind().name);
+}
+
+// Shows loads whose FPR at the best k is in a range about the target.
+struct Window {
+  double lowest_fpr;
+  double highest_fpr;
+};
+
+Window window_about(double target_fpr) {
+  return {std::max(target_fpr / 40, kMinFpr / 10), std::min(target_fpr * 40, 0.7)};
+}
+
+// The target, then 1 and 3 times the powers of ten within the window; leaves out levels that would crowd it.
+std::vector<double> levels_in(const Window& window, double target_fpr) {
+  std::vector<double> levels{target_fpr};
+  for (double power = kMinFpr / 100; power < 1.0; power *= 10) {
+    for (const double level : {power, 3 * power}) {
+      const double ratio = level / target_fpr;
+      const bool crowds = ratio > 0.6 && ratio < 1.6;
+      if (!crowds && level > window.lowest_fpr && level < window.highest_fpr) levels.push_back(level);
+    }
+  }
+  return levels;
+}
+
+// Where the FPR is `fpr`: the keys per shard for each k, ascending.
+std::vector<Point> contour_of(const Geometry& planned, double fpr, double highest_k) {
+  std::vector<Point> points;
+  FilterParams params = planned.params;
+  for (const std::uint8_t k : planned.kind->hash_counts()) {
+    if (k > highest_k) break;
+    params.hash_count = k;
+    points.push_back({most_keys_per_shard(*planned.kind, params, fpr), static_cast<double>(k)});
+  }
+  return points;
+}
+
+bool has_fewer_keys(const Point& a, const Point& b) {
+  return a.x < b.x;
+}
+
+// The best k is where the contour holds the most keys.
+Point best_of(const std::vector<Point>& contour) {
+  return *std::max_element(contour.begin(), contour.end(), has_fewer_keys);
+}
+
+// FPR over keys per shard and k, for one kind and shard size: which k suits which load. A dot shows what is
+// planned.
+std::string contours(const Geometry& planned, double keys, double target_fpr) {
+  const Window window = window_about(target_fpr);
+  const double lowest_k = planned.kind->hash_counts().front();
+  const double most_k = planned.kind->hash_counts().back();
+  const Point sparsest = best_of(contour_of(planned, window.lowest_fpr, most_k));
+  const Point densest = best_of(contour_of(planned, window.highest_fpr, most_k));
+  const double highest_k = std::min(sparsest.y + 4, most_k);
+  const Point mark{keys / planned.shard_count, static_cast<double>(planned.params.hash_count)};
+  std::string data;
+  std::string labels;
+  std::vector<Point> best;
+  for (const double fpr : levels_in(window, target_fpr)) {
+    const std::vector<Point> contour = contour_of(planned, fpr, highest_k + 1);
+    data += block_of(contour);
+    best.push_back(best_of(contour));
+    for (const Point& point : contour) {
+      if (point.y == highest_k - 1)
+        labels += fmt::format("{:.6g} {} \"{}\"\n", point.x, point.y, share_text(fpr));
+    }
+  }
+  std::sort(best.begin(), best.end(), has_fewer_keys);
+  return fmt::format(
+      "$contours << end\n{}end\n"
+      "$best << end\n{}end\n"
+      "$labels << end\n{}end\n"
+      "$planned << end\n{}end\n"
+      "set title 'FPR of {} in shards of {}: each line has the keys per shard that give it'\n"
+      "set xlabel 'keys per shard'\n"
+      "set ylabel 'k, bits set per key'\n"
+      "set format x '%g'\n"
+      "set xtics (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000)\n"
+      "set key below\n"
+      "plot [{:.6g}:{:.6g}] [{}:{}] \\\n"
+      "  $contours with lines linecolor 'gray50' notitle, \\\n"
+      "  $contours index 0 with lines linewidth 3 linecolor 1 title 'target: {}', \\\n"
+      "  $best with lines linecolor 'black' dashtype 3 title 'best k', \\\n"
+      "  $planned with points pointtype 7 linecolor 'black' title 'planned: {:.0f} keys with k = {}', \\\n"
+      "  $labels with labels boxed notitle\n",
+      data, block_of(best), labels, block_of({mark}), planned.kind->name,
+      format_bytes(planned.params.shard_bytes), sparsest.x, densest.x, lowest_k - 0.5, highest_k + 0.5,
+      share_text(target_fpr), mark.x, mark.y);
+}
+
+// What --plot prints: data and commands for gnuplot 5, without a terminal, which the user chooses. Two plots,
+// one above the other: bits per key of every kind, dashed where it is not usual, with a dot for the
+// recommended one; FPR contours of `bloom`, the kind in which k is free. Throws Usage for a value out of
+// range.
+std::string plan_plot(const SizingRequest& request, const PlannedKind& recommended) {
+  const Geometry contoured = size_filter(filter_kind_named("bloom"), request);
+  return fmt::format(
+      "set termoption noenhanced\n"
+      "set style textbox opaque noborder\n"
+      "set logscale x\n"
+      "set grid\n"
+      "set multiplot layout 2,1 title 'keysieve plan: {} keys'\n"
+      "{}{}"
+      "unset multiplot\n",
+      format_count(request.keys), bits_per_key(request, recommended),
+      contours(contoured, static_cast<double>(request.keys) * request.growth, request.target_fpr));
+}
+
 // Bits of the largest value.
 std::uint8_t value_bits_of(std::uint64_t largest) {
   if (largest > UINT32_MAX) {
@@ -232,13 +403,8 @@ void plan(PlanOptions options) {
   if (options.largest_value) options.request.value_bits = value_bits_of(*options.largest_value);
   if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
   const Plan plan = made_plan(options);
-  if (options.plot) {
-    const PlannedKind& choice = plan.kinds.front();
-    const RecommendedKind recommended{choice.kind().name, choice.theoretical_fpr, choice.bits_per_key};
-    fmt::print("{}", plan_plot(options.request, recommended, is_usual));
-    return;
-  }
-  options.json ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
+  if (options.plot) return fmt::print("{}", plan_plot(options.request, plan.kinds.front()));
+  is_said_as_json() ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
 }
 
 }  // namespace
@@ -275,7 +441,6 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
       "--smallest", options->smallest,
       "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
-  add_json(verb, options->json);
   verb->add_flag("--plot", options->plot,
                  "Print data and commands for gnuplot instead: bits per key of every kind over FPR, with the "
                  "recommended one, and FPR of bloom over keys per shard and k")

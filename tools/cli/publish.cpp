@@ -9,7 +9,6 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/public_keys.hpp"
@@ -25,7 +24,6 @@ struct PublishOptions {
   PublicKeys public_keys;
   PublisherSettings settings;
   bool allow_hidden_adds = false;
-  bool json = false;
 };
 
 // Keys that keysieved has added to what is live are not in a snapshot from a file, nor need those be that the
@@ -62,11 +60,11 @@ void publish(PublishOptions options) {
   report.add("set", set_name, "set", set_name);
   report.add("publication", std::to_string(publication), "publication", publication);
   report.add("directory", options.settings.directory, "directory", options.settings.directory);
-  report.add("keys", format_count(file.view().header().key_count), "key_count",
-             file.view().header().key_count);
-  add_known_absent(report, file.view().header());
-  report.add("size", format_bytes(file.view().header().file_bytes), "bytes", file.view().header().file_bytes);
-  report.print(options.json);
+  const SnapshotHeader& header = file.view().header();
+  report.add("keys", format_count(header.key_count), "key_count", header.key_count);
+  add_known_absent(report, header);
+  report.add("size", format_bytes(header.file_bytes), "bytes", header.file_bytes);
+  report.print();
 }
 
 }  // namespace
@@ -89,7 +87,6 @@ void add_publish(CLI::App& program, VerbResult& /*result*/) {
   verb->add_flag("--allow-hidden-adds", options->allow_hidden_adds,
                  "Publish although keys that keysieved has added would be absent until its next look");
   add_public_keys(verb, options->public_keys);
-  add_json(verb, options->json);
   verb->callback([options] { publish(*options); });
 }
 

@@ -8,11 +8,9 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/public_keys.hpp"
@@ -26,7 +24,6 @@ struct PullOptions {
   std::string set_name;
   std::string output_path;
   PublicKeys public_keys;
-  bool json = false;
 };
 
 Pulled pull_set(Store& store, const std::string& set_name) {
@@ -81,8 +78,8 @@ void pull_and_report(const PullOptions& options) {
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   report.add("generation", std::to_string(pulled.record.generation), "generation", pulled.record.generation);
-  add_snapshot_summary(report, view);
-  report.print(options.json);
+  add_snapshot_summary(report, view, view.fill_ratio());
+  report.print();
 }
 
 }  // namespace
@@ -97,7 +94,6 @@ void add_pull(CLI::App& program, VerbResult& /*result*/) {
       ->required()
       ->type_name("FILE.ks");
   add_public_keys(verb, options->public_keys);
-  add_json(verb, options->json);
   verb->callback([options] {
     put_url_last(options->set_name, options->store_url);
     pull_and_report(*options);

@@ -6,10 +6,8 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -24,7 +22,6 @@ struct PushOptions {
   GuardOptions guards;
   bool allow_any_as_of = false;
   bool dry_run = false;
-  bool json = false;
 };
 
 // The push is done: whatever goes wrong here is no failure.
@@ -62,7 +59,7 @@ void push_and_report(const PushOptions& options) {
   const auto store = open_given_store(options.store_url, StoreUse::Write,
                                       options.dry_run ? IfMissing::Refuse : IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
-  print_warnings(pushed.warnings);
+  for (const std::string& warning : pushed.warnings) print_warning(warning);
   Report report;
   report.add("store", store->name(), "store", store->name());
   if (options.dry_run) report.add("dry run", "nothing is written; a push would do this", "dry_run", true);
@@ -75,7 +72,7 @@ void push_and_report(const PushOptions& options) {
                          format_count_of(pushed.record.chunk_count, "chunk")),
              "bytes", pushed.record.bytes);
   report.add_member("dry_run", options.dry_run);
-  report.print(options.json);
+  report.print();
 }
 
 }  // namespace
@@ -98,7 +95,6 @@ void add_push(CLI::App& program, VerbResult& /*result*/) {
   add_key_format(verb, options->format);
   verb->add_flag("--dry-run", options->dry_run,
                  "Check everything, say what would be pushed, and change nothing; does not create a store");
-  add_json(verb, options->json);
   verb->callback([options] {
     put_url_last(options->path, options->store_url);
     push_and_report(*options);

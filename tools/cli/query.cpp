@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"
@@ -13,7 +14,6 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
 
@@ -32,7 +32,6 @@ struct QueryOptions {
   bool from_stdin = false;
   bool invert = false;
   KeyFileFormat format;
-  bool json = false;
 };
 
 struct Answer {
@@ -59,64 +58,11 @@ Answer answer_of(MapAnswer found) {
   return {.may_contain = true, .word = std::to_string(found), .more = {{"value", found}}};
 }
 
-Answer answer_in(const SnapshotView& snapshot, std::string_view key) {
+// `set`: the snapshot, or what is published of it with the keys added since.
+Answer answer_in(const auto& set, const SnapshotView& snapshot, std::string_view key) {
   const KeyHash hash = snapshot.hasher()(key);
-  return snapshot.is_map() ? answer_of(snapshot.find(hash)) : maybe_or_absent(snapshot.may_contain(hash));
+  return snapshot.is_map() ? answer_of(set.find(hash)) : maybe_or_absent(set.may_contain(hash));
 }
-
-// Answers as PHP would, for each key from what is published then; but a set that is not there is an error
-// here, since nobody asks for it by mistake of a deploy.
-class PublishedSet {
- public:
-  explicit PublishedSet(SetReader reader) : reader_(std::move(reader)) {}
-
-  Answer ask(std::string_view key) {
-    const Attachment* attached = reader_.follow();
-    if (reader_.availability() != noted_) note();
-    if (attached == nullptr) return maybe_or_absent(true);
-    const SnapshotView& snapshot = attached->snapshot();
-    const KeyHash hash = snapshot.hasher()(key);
-    return snapshot.is_map() ? answer_of(attached->find(hash)) : maybe_or_absent(attached->may_contain(hash));
-  }
-
-  void look_again() noexcept { reader_.check_soon(); }
-
- private:
-  void note() {
-    noted_ = reader_.availability();
-    if (noted_ == Availability::Ready) return;
-    if (noted_ == Availability::Missing || noted_ == Availability::Incompatible) {
-      throw Error(ErrorKind::MissingInput,
-                  "set " + reader_.set_name() + ": " + std::string(reader_.reason()));
-    }
-    print_note(fmt::format("set {}: {}: every answer is maybe", reader_.set_name(), reader_.reason()));
-  }
-
-  SetReader reader_;
-  Availability noted_ = Availability::Ready;
-};
-
-// Adds nothing. A set that is missing or bypassed is an error: workers then answer as on_unavailable says,
-// which says nothing about the keys.
-class SeenSet {
- public:
-  explicit SeenSet(SeenReader reader) : reader_(std::move(reader)) {}
-
-  Answer ask(std::string_view key) {
-    if (reader_.follow()) {
-      const bool was_seen = reader_.may_contain(reader_.hasher()(key));
-      return {.may_contain = was_seen, .word = was_seen ? "seen" : "new"};
-    }
-    throw Error(ErrorKind::MissingInput,
-                fmt::format("seen set {}: {}: it cannot be known whether a key was seen", reader_.set_name(),
-                            reader_.reason()));
-  }
-
-  void look_again() noexcept { reader_.check_soon(); }
-
- private:
-  SeenReader reader_;
-};
 
 // Every time that it has to wait for keys, those that came before are printed.
 int filter_stdin(const QueryOptions& options, const Source& source) {
@@ -141,7 +87,7 @@ int print_answers(const QueryOptions& options, const Source& source) {
   Json members = Json::array();
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const Answer& answer = answers[i];
-    if (options.json) {
+    if (is_said_as_json()) {
       members.push_back({{"key", options.keys[i]}, {"answer", answer.word}});
       members.back().update(answer.more);
     } else if (answers.size() == 1) {
@@ -150,7 +96,7 @@ int print_answers(const QueryOptions& options, const Source& source) {
       fmt::print("{:<{}}  {}\n", answer.word, width, options.keys[i]);
     }
   }
-  if (options.json) print_json({{"set", options.set_name}, {"answers", members}});
+  if (is_said_as_json()) print_json({{"set", options.set_name}, {"answers", members}});
   const bool found = std::ranges::any_of(
       answers, [&](const Answer& answer) { return answer.may_contain != options.invert; });
   return found ? kExitMaybe : kExitAbsent;
@@ -160,26 +106,56 @@ int ask(const QueryOptions& options, const Source& source) {
   return options.from_stdin ? filter_stdin(options, source) : print_answers(options, source);
 }
 
-template <typename Set>
-int ask_set(const QueryOptions& options, Set set) {
-  return ask(options, {.ask = [&set](std::string_view key) { return set.ask(key); },
-                       .look_again = [&set] { set.look_again(); }});
+void note(const SetReader& reader) {
+  const Availability found = reader.availability();
+  if (found == Availability::Ready) return;
+  if (found == Availability::Missing || found == Availability::Incompatible)
+    throw Error(ErrorKind::MissingInput, "set " + reader.set_name() + ": " + std::string(reader.reason()));
+  print_note(fmt::format("set {}: {}: every answer is maybe", reader.set_name(), reader.reason()));
+}
+
+// Answers as PHP would, for each key from what is published then; but a set that is not there is an error
+// here, since nobody asks for it by mistake of a deploy.
+int ask_published(const QueryOptions& options, SetReader reader) {
+  Availability noted = Availability::Ready;
+  const auto ask_for = [&](std::string_view key) {
+    const Attachment* attached = reader.follow();
+    if (std::exchange(noted, reader.availability()) != reader.availability()) note(reader);
+    return attached == nullptr ? maybe_or_absent(true) : answer_in(*attached, attached->snapshot(), key);
+  };
+  return ask(options, {.ask = ask_for, .look_again = [&] { reader.check_soon(); }});
+}
+
+// Adds nothing. A set that is missing or bypassed is an error: workers then answer as on_unavailable says,
+// which says nothing about the keys.
+int ask_seen(const QueryOptions& options, SeenReader reader) {
+  const auto ask_for = [&](std::string_view key) -> Answer {
+    if (!reader.follow()) {
+      throw Error(ErrorKind::MissingInput,
+                  fmt::format("seen set {}: {}: it cannot be known whether a key was seen", reader.set_name(),
+                              reader.reason()));
+    }
+    const bool was_seen = reader.may_contain(reader.hasher()(key));
+    return {.may_contain = was_seen, .word = was_seen ? "seen" : "new"};
+  };
+  return ask(options, {.ask = ask_for, .look_again = [&] { reader.check_soon(); }});
 }
 
 int query(const QueryOptions& options) {
-  if (options.from_stdin && options.json)
+  if (options.from_stdin && is_said_as_json())
     throw Error(ErrorKind::Usage, "--stdin prints keys, so it cannot be used with --json");
   if (options.keys.empty() != options.from_stdin)
     throw Error(ErrorKind::Usage, "give keys to ask for, or --stdin");
   if (!options.snapshot_path.empty()) {
     const SnapshotFile file(options.snapshot_path, Check::Everything);
     file.view().check_set_name(checked_set_name(options.set_name), options.snapshot_path);
-    return ask(options, {.ask = [&](std::string_view key) { return answer_in(file.view(), key); }});
+    return ask(options,
+               {.ask = [&](std::string_view key) { return answer_in(file.view(), file.view(), key); }});
   }
   const std::string& name = options.set_name;
   if (sets_named(options.directory, name).front() == SetType::Seen)
-    return ask_set(options, SeenSet(seen_status_reader(options.directory, name)));
-  return ask_set(options, PublishedSet(status_reader(options.directory, name)));
+    return ask_seen(options, seen_status_reader(options.directory, name));
+  return ask_published(options, status_reader(options.directory, name));
 }
 
 }  // namespace
@@ -214,7 +190,6 @@ void add_query(CLI::App& program, VerbResult& result) {
   verb->add_flag("-v,--absent", options->invert,
                  "With --stdin print the absent keys instead; exit status 0 if any key is absent");
   add_key_format(verb, options->format);
-  add_json(verb, options->json);
   // Set before its options are parsed: a wrong option must not look like an answer either.
   verb->preparse_callback([&result](std::size_t) { result.error_status = kExitError; });
   verb->callback([options, &result] { result.exit_status = query(*options); });

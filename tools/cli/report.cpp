@@ -23,8 +23,8 @@ void Report::add(std::string label, std::string shown, const std::string& name, 
   add_member(name, std::move(value));
 }
 
-void Report::print(bool as_json) const {
-  if (as_json) return print_json(members_);
+void Report::print() const {
+  if (is_said_as_json()) return print_json(members_);
   std::size_t width = 0;
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) fmt::print("{:<{}}  {}\n", line.label, width, line.shown);
@@ -32,10 +32,6 @@ void Report::print(bool as_json) const {
 
 void print_json(const Json& value) {
   fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) print_warning(warning);
 }
 
 void flush_output() {

@@ -22,7 +22,14 @@ class Report {
   // A member without a line: what is part of another's text.
   void add_member(const std::string& name, Json value) { members_[name] = std::move(value); }
 
-  void print(bool as_json) const;
+  // The line only if `is_said`; else the member alone, as `otherwise`.
+  void add_if(bool is_said, std::string label, std::string shown, const std::string& name, Json value,
+              Json otherwise = nullptr) {
+    if (is_said) return add(std::move(label), std::move(shown), name, std::move(value));
+    add_member(name, std::move(otherwise));
+  }
+
+  void print() const;
 
  private:
   struct Line {
@@ -35,9 +42,6 @@ class Report {
 
 // For an answer that has lists or nested objects. Bytes that are not UTF-8 are shown as U+FFFD.
 void print_json(const Json& value);
-
-// Each as print_warning().
-void print_warnings(const std::vector<std::string>& warnings);
 
 // Writes what was printed, because standard output may be a full disk. Throws CannotCreate.
 void flush_output();

@@ -8,12 +8,9 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
@@ -27,7 +24,6 @@ struct RollbackOptions {
   std::optional<std::uint64_t> to;
   bool list = false;
   bool yes = false;
-  bool json = false;
 };
 
 std::string summary(const SnapshotRecord& record) {
@@ -43,13 +39,6 @@ double loss_of(const RollbackPlan& plan) {
 std::string loss_text(const RollbackPlan& plan) {
   const double loss = loss_of(plan);
   return loss > 0 ? fmt::format("at least {} of the keys", format_share(loss)) : "";
-}
-
-void say_passed_over(const RollbackPlan& plan) {
-  for (const SnapshotRecord& record : plan.passed_over) {
-    print_note(fmt::format("passed over {}: it has so few keys that loaders have probably refused it",
-                           summary(record)));
-  }
 }
 
 Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<double>& loss) {
@@ -80,7 +69,7 @@ void list_kept(const RollbackOptions& options, Store& store) {
   };
   add(*pointer.current, true);
   for (const SnapshotRecord& older : pointer.previous) add(older, false);
-  if (!options.json) return table.print();
+  if (!is_said_as_json()) return table.print();
   print_json({{"set", options.set_name}, {"store", store.name()}, {"generations", list}});
 }
 
@@ -107,17 +96,13 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
   report.add("store", store.name(), "store", store.name());
   report.add("was", summary(plan.current), "replaces", plan.current.generation);
   report.add("is", summary(plan.target), "restores", record.restores);
-  if (loss_of(plan) > 0) {
-    report.add("lost", loss_text(plan), "lost_share", loss_of(plan));
-  } else {
-    report.add_member("lost_share", 0.0);
-  }
+  report.add_if(loss_of(plan) > 0, "lost", loss_text(plan), "lost_share", loss_of(plan), 0.0);
   report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
   report.add_member("as_of", record.as_of);
   report.add_member("replaced_as_of", plan.current.as_of);
   report.add_member("key_count", record.key_count);
   report.add_member("kind", record.kind);
-  report.print(options.json);
+  report.print();
 }
 
 // Returns the exit status.
@@ -130,10 +115,13 @@ int run(const RollbackOptions& options) {
   }
   check_pushed(*store, options.set_name);
   const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
-  say_passed_over(plan);
+  for (const SnapshotRecord& record : plan.passed_over) {
+    print_note(fmt::format("passed over {}: it has so few keys that loaders have probably refused it",
+                           summary(record)));
+  }
   if (!is_wanted(options, *store, plan)) return kExitDeclined;
   const RollbackResult result = roll_back(options, *store, plan);
-  print_warnings(result.warnings);
+  for (const std::string& warning : result.warnings) print_warning(warning);
   report(options, *store, plan, result.record);
   return 0;
 }
@@ -156,7 +144,6 @@ void add_rollback(CLI::App& program, VerbResult& result) {
                  ->type_name("GENERATION");
   auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);
   verb->add_flag("-y,--yes", options->yes, "Do not ask")->excludes(list);
-  add_json(verb, options->json);
   verb->callback([options, &result] {
     put_url_last(options->set_name, options->store_url);
     result.exit_status = run(*options);

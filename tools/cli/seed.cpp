@@ -6,7 +6,6 @@
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
@@ -16,32 +15,25 @@ namespace {
 struct SeedOptions {
   std::string store_url;
   bool renew = false;
-  bool json = false;
 };
 
-void show(Store& store, const std::optional<HashSeed>& seed, bool as_json) {
+void show(Store& store, const std::optional<HashSeed>& seed) {
   Report report;
   report.add("store", store.name(), "store", store.name());
-  if (!seed) {
-    report.add("seed", "none yet; the first build --like this store draws one", "seed", nullptr);
-    report.add_member("sets_of_other_seeds", Json::array());
-    return report.print(as_json);
-  }
-  report.add("seed", to_hex(*seed), "seed", to_hex(*seed));
-  if (!store.abilities().list) {
-    report.add_member("sets_of_other_seeds", nullptr);
-    return report.print(as_json);
-  }
-  const std::vector<std::string> others = sets_of_other_seeds(store, *seed);
-  report.add("sets with other seeds", others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")),
-             "sets_of_other_seeds", others);
-  report.print(as_json);
+  report.add("seed", seed ? to_hex(*seed) : "none yet; the first build --like this store draws one", "seed",
+             seed ? Json(to_hex(*seed)) : Json());
+  const bool is_known = seed && store.abilities().list;
+  const auto others = is_known ? sets_of_other_seeds(store, *seed) : std::vector<std::string>();
+  report.add_if(is_known, "sets with other seeds",
+                others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")), "sets_of_other_seeds",
+                others, seed ? Json() : Json::array());
+  report.print();
 }
 
 void seed(const SeedOptions& options) {
   const auto store = options.renew ? open_given_store(options.store_url, StoreUse::Write, IfMissing::Create)
                                    : open_given_store(options.store_url, StoreUse::Read);
-  show(*store, options.renew ? renew_shared_seed(*store) : find_shared_seed(*store), options.json);
+  show(*store, options.renew ? renew_shared_seed(*store) : find_shared_seed(*store));
 }
 
 }  // namespace
@@ -57,7 +49,6 @@ void add_seed(CLI::App& program, VerbResult& /*result*/) {
   verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--new", options->renew,
                  "Draw a new seed for all future builds; creates the store if there is none");
-  add_json(verb, options->json);
   verb->callback([options] { seed(*options); });
 }
 

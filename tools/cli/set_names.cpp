@@ -10,7 +10,7 @@
 #include "core/worker/base/set_name.hpp"
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/program/nearest_name.hpp"
-#include "tools/status/directory_status.hpp"
+#include "tools/status/set_facts.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 

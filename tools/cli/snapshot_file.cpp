@@ -36,19 +36,8 @@ void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const st
 }
 
 void add_known_absent(Report& report, const SnapshotHeader& header) {
-  if (header.retrieval_bytes == 0) return report.add_member("known_absent_count", 0);
-  report.add("known absent", format_count_of(header.known_absent, "key"), "known_absent_count",
-             header.known_absent);
-}
-
-void add_values(Report& report, const SnapshotView& snapshot) {
-  const std::uint8_t bits = snapshot.header().value_bits;
-  if (!snapshot.is_map()) return report.add_member("value_bits", 0);
-  report.add("values", format_count_of(bits, "bit"), "value_bits", bits);
-}
-
-void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
-  add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
+  report.add_if(header.retrieval_bytes != 0, "known absent", format_count_of(header.known_absent, "key"),
+                "known_absent_count", header.known_absent, 0);
 }
 
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio) {
@@ -61,7 +50,8 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
   report.add_member("hash_count", header.hash_count);
   report.add("keys", format_count(header.key_count) + " distinct", "key_count", header.key_count);
   add_known_absent(report, header);
-  add_values(report, snapshot);
+  report.add_if(snapshot.is_map(), "values", format_count_of(header.value_bits, "bit"), "value_bits",
+                header.value_bits, 0);
   report.add(
       "shards",
       fmt::format("{} of {}", format_count(header.shard_count), format_bytes(params_of(header).stride())),
@@ -73,16 +63,10 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
                          format_bits_per_key(snapshot.bits_per_key())),
              "bytes", header.file_bytes);
   report.add_member("bits_per_key", snapshot.bits_per_key());
-  if (fill_ratio) {
-    report.add("fill ratio", format_share(*fill_ratio), "fill_ratio", *fill_ratio);
-  } else {
-    report.add_member("fill_ratio", nullptr);
-  }
-  if (header.is_signed()) {
-    report.add("signed by", to_hex(header.public_key), "public_key", to_hex(header.public_key));
-  } else {
-    report.add_member("public_key", nullptr);
-  }
+  const double fill = fill_ratio.value_or(0);
+  report.add_if(fill_ratio.has_value(), "fill ratio", format_share(fill), "fill_ratio", fill);
+  const std::string signer = to_hex(header.public_key);
+  report.add_if(header.is_signed(), "signed by", signer, "public_key", signer);
   report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
   report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);
 }

@@ -40,9 +40,7 @@ void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const st
 // Number of known-absent keys; no line if the shards have no second level.
 void add_known_absent(Report& report, const SnapshotHeader& header);
 // Set, kind, keys, known-absent keys, shards, size, fill ratio, signer, and the FPRs asked for and estimated.
-// Reads all shards.
-void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
-// Adds the summary without reading the shards: the caller knows the fill ratio, or omits it.
+// snapshot.fill_ratio() reads all shards; the caller may know it, or omit it.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio);
 
 }  // namespace keysieve

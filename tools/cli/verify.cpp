@@ -8,12 +8,9 @@
 
 #include "core/builder/partition/shard_order.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/cli/map_input.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/verbs.hpp"
 #include "tools/keys/value_line.hpp"
 #include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
@@ -30,7 +27,6 @@ struct VerifyOptions {
   std::string known_absent_path;
   PublicKeys public_keys;
   KeyFileFormat format;
-  bool json = false;
 };
 
 struct Answers {
@@ -78,13 +74,12 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   return known;
 }
 
-[[noreturn]] void refuse_key(const VerifyOptions& options, const std::string& list, std::string_view key,
-                             MapAnswer found) {
+[[noreturn]] void refuse_key(const VerifyOptions& options, std::string_view key, MapAnswer found) {
   throw Error(
       ErrorKind::Data,
       fmt::format("{}: \"{}\" {}, and not as {} says: the map was not built from this list", options.path,
                   printable(key), found == kAbsent ? "is absent" : fmt::format("has the value {}", found),
-                  key_source(list)));
+                  key_source(options.map.values_path)));
 }
 
 // Every key of the list must have its value. Returns how many keys there were.
@@ -97,7 +92,7 @@ std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options
     const KeyHash hash = map.hasher()(wanted.key);
     const MapAnswer found = map.find(hash);
     known.suspects.erase(hash.word);
-    if (found != wanted.value) refuse_key(options, path, wanted.key, found);
+    if (found != wanted.value) refuse_key(options, wanted.key, found);
     progress.show_keys(++keys);
   });
   return keys;
@@ -109,10 +104,6 @@ Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, 
     known.suspects.erase(hash.word);
     return true;
   });
-}
-
-std::string named_lists(const VerifyOptions& options) {
-  return key_source(options.map.is_map() ? options.map.values_path : options.key_path);
 }
 
 void check_inputs(const VerifyOptions& options) {
@@ -139,9 +130,11 @@ void verify(const VerifyOptions& options) {
                     options.path, format_count(present.absent), format_count_of(present.keys(), "key"),
                     key_source(options.key_path)));
   }
-  const bool is_empty_set = file.view().header().key_count == 0;
-  if (present.keys() == 0 && !is_empty_set)
-    throw Error(ErrorKind::Data, named_lists(options) + ": holds no keys");
+  const SnapshotHeader& header = file.view().header();
+  if (present.keys() == 0 && header.key_count != 0)
+    throw Error(
+        ErrorKind::Data,
+        key_source(options.map.is_map() ? options.map.values_path : options.key_path) + ": holds no keys");
 
   Report report;
   report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);
@@ -170,11 +163,9 @@ void verify(const VerifyOptions& options) {
                "measured_fpr", measured);
     report.add_member("absent_keys", absent.keys());
   }
-  report.add("estimated FPR", format_share(file.view().header().estimated_fpr), "estimated_fpr",
-             file.view().header().estimated_fpr);
-  report.add("target FPR", format_share(file.view().header().target_fpr), "target_fpr",
-             file.view().header().target_fpr);
-  report.print(options.json);
+  report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);
+  report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
+  report.print();
 }
 
 }  // namespace
@@ -200,7 +191,6 @@ void add_verify(CLI::App& program, VerbResult& /*result*/) {
       ->type_name("FILE");
   add_public_keys(verb, options->public_keys);
   add_key_format(verb, options->format);
-  add_json(verb, options->json);
   verb->callback([options] { verify(*options); });
 }
 

@@ -1,15 +1,41 @@
 #include "tools/loader/daemon.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
+
+Signals::Signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&signals, number);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  file_ = FileDescriptor(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!file_.is_open()) throw_write_error("signalfd", errno);
+}
+
+std::optional<int> Signals::take() {
+  signalfd_siginfo signal{};
+  if (::read(file_.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
+  return static_cast<int>(signal.ssi_signo);
+}
+
+bool Signals::is_stop_pending() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return ::sigismember(&pending, SIGTERM) == 1 || ::sigismember(&pending, SIGINT) == 1;
+}
 
 Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const HealthLimits& limits)
     : command_line_(std::move(command_line)), limits_(limits) {
@@ -56,7 +82,7 @@ void Daemon::wait(SteadyTime until, const std::vector<int>& descriptors) const {
 }
 
 Daemon::Next Daemon::answer(int signal) {
-  if (is_stop(signal)) return Next::Stop;
+  if (signal == SIGTERM || signal == SIGINT) return Next::Stop;
   if (signal == SIGHUP) {
     reload();
   } else {

@@ -5,14 +5,43 @@
 #include <optional>
 #include <vector>
 
-#include "tools/loader/command_line.hpp"
-#include "tools/loader/config/health_limits.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/loader/http/endpoints.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/service_notifier.hpp"
-#include "tools/loader/signals.hpp"
 
 namespace keysieve {
+
+struct LoaderCommandLine {
+  std::string config_path{kDefaultConfigPath};
+  bool once = false;
+  bool check_config = false;
+  bool json = false;
+  std::optional<std::string> log_level;  // instead of the configuration's
+
+  // --help, --version and wrong arguments have been answered already: end with this.
+  std::optional<int> exit_status;
+};
+
+// The signals the daemon answers to, taken one at a time in its main loop instead of in handlers: SIGTERM and
+// SIGINT stop it, SIGHUP reloads the configuration, SIGUSR1 refreshes all sets now.
+class Signals {
+ public:
+  // Blocks them in this thread from now on, and ignores SIGPIPE, so that a store that hangs up is an error.
+  // Throws CannotCreate.
+  Signals();
+
+  // Becomes readable when there is one to take.
+  [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+  // The next one that is pending. Does not wait.
+  std::optional<int> take();
+  // Whether SIGTERM or SIGINT is pending.
+  [[nodiscard]] static bool is_stop_pending();
+
+ private:
+  FileDescriptor file_;
+};
 
 class Daemon {
  public:

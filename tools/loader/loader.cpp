@@ -32,13 +32,6 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   return logs;
 }
 
-void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) const {
-  for (SeenKeeper* set : seen_sets) {
-    const auto log = set->watched_log();
-    if (log && std::ranges::find(logs, log->name) != logs.end()) set->wake();
-  }
-}
-
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
     : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   make_private_folder(config.cache);
@@ -73,7 +66,7 @@ void Loader::round() {
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.round_due_at) continue;
-    const bool is_done = refresh_all(store);
+    const bool is_done = refresh_all(store, false);
     store.connection.close();
     if (!is_done) return;
     store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
@@ -115,9 +108,10 @@ SteadyTime Loader::round_due_at() const {
 }
 
 // False if it was told to end.
-bool Loader::refresh_all(WatchedStore& store) {
+bool Loader::refresh_all(WatchedStore& store, bool reads_logs_again) {
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
+    if (reads_logs_again) set->read_log_again();
     refresh(*set);
   }
   return true;
@@ -148,7 +142,7 @@ void Loader::arm_watches() {
     // Once more after the looks, because only they show which logs to wait for, if the store is there.
     do {
       if (!on_progress_()) return;
-    } while (arm_watch(store) && look_again(store));
+    } while (arm_watch(store) && refresh_all(store, true));
   }
 }
 
@@ -157,17 +151,9 @@ bool Loader::arm_watch(WatchedStore& store) {
   // Without sets to be published, only the seen sets ask the store.
   const StoreConnection& asked = store.sets.empty() ? store.seen_connection : store.connection;
   if (asked.is_away()) store.watcher.drop(now);
-  return store.watcher.arm(store.watched_logs(), now);
-}
-
-bool Loader::look_again(WatchedStore& store) {
-  store.connection.try_again_now();
-  for (SetRefresher* set : store.sets) {
-    if (!on_progress_()) return false;
-    set->read_log_again();
-    refresh(*set);
-  }
-  return true;
+  const bool is_new = store.watcher.arm(store.watched_logs(), now);
+  if (is_new) store.connection.try_again_now();
+  return is_new;
 }
 
 std::vector<int> Loader::descriptors() const {
@@ -199,11 +185,14 @@ bool Loader::refresh_woken() {
     std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
     std::ranges::sort(names);
     const bool has_failed = was_watching && !store.watcher.is_watching();
-    store.wake_seen_sets(names);
+    const auto is_named = [&names](const std::optional<WatchedLog>& log) {
+      return log && std::ranges::binary_search(names, log->name);
+    };
+    for (SeenKeeper* set : store.seen_sets) {
+      if (is_named(set->watched_log())) set->wake();
+    }
     for (SetRefresher* set : store.sets) {
-      const auto log = set->watched_log();
-      const bool is_named = log && std::ranges::binary_search(names, log->name);
-      if (!is_named && !has_failed && !set->has_more()) continue;
+      if (!is_named(set->watched_log()) && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
       refresh(*set);
       any = true;

@@ -73,7 +73,6 @@ class Loader {
   struct WatchedStore {
     explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
-    void wake_seen_sets(const std::vector<std::string>& logs) const;
 
     std::string name;
     StoreConnection connection;
@@ -85,11 +84,10 @@ class Loader {
     std::vector<SeenKeeper*> seen_sets;
   };
 
-  bool refresh_all(WatchedStore& store);
+  bool refresh_all(WatchedStore& store, bool reads_logs_again);
   void refresh(SetRefresher& set);
   void post(const std::string& store_name, const StoreConnection& store);
   static bool arm_watch(WatchedStore& store);
-  bool look_again(WatchedStore& store);
 
   StatusBoard& board_;
   std::function<bool()> on_progress_;

@@ -2,16 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <memory>
-
-#include "tools/program/unwaited_write.hpp"
 
 namespace keysieve {
 namespace {
@@ -59,7 +61,28 @@ FileDescriptor opened_again(int descriptor) {
   return FileDescriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
+// A pipe that is ready has room for PIPE_BUF bytes. O_NONBLOCK would do, too, but it is a flag of all who
+// share the open file: a shell, a script.
+ssize_t write_some(int descriptor, std::string_view text) noexcept {
+  const ssize_t sent = ::send(descriptor, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent >= 0 || errno != ENOTSOCK) return sent;
+  pollfd waiting{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  if (::poll(&waiting, 1, 0) != 1) return 0;
+  return ::write(descriptor, text.data(), text.size());
+}
+
 }  // namespace
+
+std::size_t write_without_waiting(int descriptor, std::string_view text) noexcept {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write_some(descriptor, text.substr(written, PIPE_BUF));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  return written;
+}
 
 LogSink::LogSink(int descriptor)
     : own_(opened_again(descriptor)), descriptor_(own_.is_open() ? own_.get() : descriptor) {}

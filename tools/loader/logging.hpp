@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/worker/base/file_descriptor.hpp"
 
@@ -34,5 +35,10 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
 void start_logging();
 // debug, info, warning or error.
 void set_log_level(const std::string& level);
+
+// Writes as much of the text as there is room for without waiting, and returns how much: others may have
+// stopped reading a pipe or a terminal. Any error counts as no room. On a pipe, up to PIPE_BUF bytes go as a
+// whole or not at all. A terminal must be open with O_NONBLOCK. Needs no memory.
+std::size_t write_without_waiting(int descriptor, std::string_view text) noexcept;
 
 }  // namespace keysieve

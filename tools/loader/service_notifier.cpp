@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,9 +19,7 @@ constexpr std::chrono::milliseconds kWithoutWatchdog = std::chrono::hours(1);
 
 // systemd wants the time of the reload on the clock it uses itself.
 std::string monotonic_microseconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  const auto since_boot = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count());
 }
 

@@ -9,7 +9,11 @@ bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
   if (is_new && (cannot_watch_ || !backoff_.is_due(now))) return false;
   const SteadyTime begun = std::chrono::steady_clock::now();
   try {
-    if (is_new) make(now);
+    if (is_new) {
+      watch_ = open_()->watch();
+      made_at_ = now;
+      cannot_watch_ = !watch_;
+    }
     if (!watch_) return false;
     watch_->arm(logs);
   } catch (const Error& error) {
@@ -18,12 +22,6 @@ bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
     return false;
   }
   return is_new;
-}
-
-void StoreWatcher::make(SteadyTime now) {
-  watch_ = open_()->watch();
-  made_at_ = now;
-  cannot_watch_ = !watch_;
 }
 
 std::vector<int> StoreWatcher::descriptors() const {

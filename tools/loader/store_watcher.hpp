@@ -35,7 +35,6 @@ class StoreWatcher {
   static constexpr Milliseconds kShortestBackoff{500};
   static constexpr Milliseconds kLongestBackoff = std::chrono::seconds(30);
 
-  void make(SteadyTime now);
   void failed(const char* reason, SteadyTime now);
 
   OpenStore open_;

@@ -5,21 +5,6 @@
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
-namespace {
-
-// Trusts the users that the command line trusts, so that root finds what keysieved has published as its own
-// user. Nothing if there is no directory.
-std::optional<SetReader> reader_of(const std::string& directory, const std::string& set_name) {
-  try {
-    SetReader reader = status_reader(directory, set_name);
-    reader.follow();  // attaches; bypassed or expired, it is live all the same
-    return reader;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
 
 SetReader status_reader(const std::string& directory, const std::string& set_name) {
   return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
@@ -61,9 +46,16 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
 }
 
 std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name) {
-  const std::optional<SetReader> reader = reader_of(directory, set_name);
-  if (!reader || reader->attachment() == nullptr) return std::nullopt;
-  return live_publication(*reader->attachment(), *reader->control(), Reading::Headers);
+  try {
+    // Trusts the users that the command line trusts, so that root finds what keysieved has published as its
+    // own.
+    SetReader reader = status_reader(directory, set_name);
+    reader.follow();  // attaches; bypassed or expired, it is live all the same
+    if (reader.attachment() == nullptr) return std::nullopt;
+    return live_publication(*reader.attachment(), *reader.control(), Reading::Headers);
+  } catch (const Error&) {  // there is no directory
+    return std::nullopt;
+  }
 }
 
 }  // namespace keysieve

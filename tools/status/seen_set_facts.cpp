@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "core/publisher/shm/publisher_folder.hpp"
-#include "tools/status/directory_status.hpp"
 #include "tools/status/set_facts.hpp"
 
 namespace keysieve {

@@ -1,8 +1,8 @@
-#include "tools/status/status_json.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include "tools/program/optional_json.hpp"
+#include "tools/status/seen_set_facts.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {

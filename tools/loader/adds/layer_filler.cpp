@@ -1,6 +1,7 @@
 #include "tools/loader/adds/layer_filler.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <utility>
 #include <vector>
@@ -36,8 +37,8 @@ std::string restored(LayerWriter layer, NewLayer& copy) {
 
 }  // namespace
 
-LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetLog& log)
-    : config_(config), directory_(loader.directory), adds_(adds), log_(log), backoff_(loader.poll_interval) {}
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds)
+    : config_(config), directory_(loader.directory), adds_(adds), backoff_(loader.poll_interval) {}
 
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
   const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
@@ -150,7 +151,8 @@ void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& li
   }
   publisher.publish(attachment->snapshot().bytes(), live.generation, larger, filled_);
   is_full_ = false;
-  log_.say_enlarged(geometry, larger);
+  spdlog::info("{}: live layer enlarged from {} to {} for {}", config_.name, format_bytes(geometry.bytes()),
+               format_bytes(larger.geometry().bytes()), format_count_of(larger.live_keys(), "key"));
 }
 
 }  // namespace keysieve

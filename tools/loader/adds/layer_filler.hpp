@@ -16,7 +16,7 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetLog& log);
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds);
 
   // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
   // `least` shards or more.
@@ -48,7 +48,6 @@ class LayerFiller {
   const SetConfig& config_;
   std::string directory_;
   AddsReader& adds_;
-  SetLog& log_;
   PublicationId filled_{};
   FileIdentity filled_in_{};
   // What this process has put into the layers of `filled_` and of the publication before it, and the number

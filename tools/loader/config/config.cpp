@@ -1,6 +1,8 @@
 #include "tools/loader/config/config.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/base/set_name.hpp"
+#include "core/worker/seen/seen_page.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config/config_table.hpp"
 #include "tools/loader/config/listen_address.hpp"
@@ -33,20 +36,18 @@ std::string absolute_path(const std::string& text) {
 
 std::chrono::milliseconds poll_interval(const std::string& text) {
   const auto interval = parse_duration(text);
-  if (interval >= kLeastPollInterval && interval <= kLargestPollInterval) return interval;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 1d", text));
+  const bool is_in = interval >= kLeastPollInterval && interval <= kLargestPollInterval;
+  return in_range(interval, is_in, text, "10ms to 1d");
 }
 
 std::uint64_t size_limit(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text);
-  if (bytes >= kLeastBytes) return bytes;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: at least 4KiB", text));
+  return in_range(bytes, bytes >= kLeastBytes, text, "at least 4KiB");
 }
 
 double fpr_limit(const std::string& text) {
   const double share = parse_share(text);
-  if (share > 0) return share;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, at most 1", text));
+  return in_range(share, share > 0, text, "above 0, at most 1");
 }
 
 std::vector<std::string> required_keys(const std::string& path) {
@@ -251,6 +252,25 @@ LoaderConfig load_config(const std::string& path) {
   reader.read_file(path);
   for (const std::string& file : included_files(path)) reader.read_file(file);
   return reader.finish(path);
+}
+
+void check_loader_user(const LoaderConfig& config) {
+  if (::geteuid() != 0) return;
+  std::vector<std::string> paths{config.directory, config.cache};
+  for (const SetConfig& set : config.sets) paths.push_back(config.directory + "/" + set.name);
+  for (const SeenConfig& seen : config.seen)
+    paths.push_back(seen_directory(config.directory) + "/" + seen.name);
+  for (const std::string& path : paths) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 || status.st_uid == 0) continue;
+    const std::string user = user_name(status.st_uid);
+    const bool has_name = user != std::to_string(status.st_uid);
+    throw Error(
+        ErrorKind::Permission,
+        fmt::format("{} belongs to {}, and this is root: start the service (systemctl start keysieved), or "
+                    "run it as that user (sudo -u {} keysieved)",
+                    path, user, has_name ? user : "'#" + user + "'"));
+  }
 }
 
 std::string checked_log_level(const std::string& name) {

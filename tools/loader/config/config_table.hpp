@@ -78,4 +78,11 @@ class ConfigTable {
   std::set<std::string, std::less<>> known_;
 };
 
+// Returns the value; throws Usage that quotes the text unless it is in range.
+template <typename Value>
+Value in_range(Value value, bool is_in, const std::string& text, const std::string& range) {
+  if (!is_in) throw Error(ErrorKind::Usage, "\"" + text + "\" is out of range: " + range);
+  return value;
+}
+
 }  // namespace keysieve

@@ -1,5 +1,5 @@
 // When to look again: the poll interval with jitter, so that the loaders of many hosts do not ask the store
-// at the same moment, and a backoff that doubles while something fails.
+// at the same moment, a backoff that doubles while something fails, and by when a look is overdue.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/builder/base/random.hpp"
+#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 
@@ -55,5 +56,21 @@ class Backoff {
   SteadyTime retry_at_{};
   std::mt19937_64 random_;
 };
+
+// The limits by which the loader's health is judged.
+struct HealthLimits {
+  // After this long without a sign of life the loader counts as stuck. WatchdogSec= of keysieved.service
+  // and the alert KeysieveLoaderStuck use the same value.
+  std::chrono::milliseconds longest_silence = std::chrono::seconds(120);
+  // Services that start after the loader, to find sets published, wait no longer than this.
+  std::chrono::milliseconds longest_start = std::chrono::seconds(30);
+};
+
+// By when a loader will have looked at a set again, unless it has stopped or is stuck: it promises that in
+// shared memory. Three intervals, because a look may take long.
+inline UnixSeconds next_look_by(UnixSeconds now, std::chrono::milliseconds poll_interval) {
+  const auto patience = std::max(HealthLimits().longest_silence, 3 * poll_interval);
+  return now + std::chrono::ceil<std::chrono::seconds>(patience).count();
+}
 
 }  // namespace keysieve

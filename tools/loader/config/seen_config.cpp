@@ -23,28 +23,25 @@ constexpr std::chrono::milliseconds kLeastSaveInterval{10};
 
 std::uint64_t keys_per_window(const std::string& text) {
   const std::uint64_t keys = parse_key_count(text);
-  if (keys >= 1 && keys <= kMostKeys) return keys;
-  throw Error(ErrorKind::Usage,
-              fmt::format("\"{}\" is out of range: 1 to {}", text, format_count(kMostKeys)));
+  return in_range(keys, keys >= 1 && keys <= kMostKeys, text, "1 to " + format_count(kMostKeys));
 }
 
 std::chrono::seconds window_length(const std::string& text) {
   const auto length = parse_duration(text);
-  if (length >= std::chrono::seconds(1) && length <= kLongestWindow && length.count() % 1000 == 0)
-    return std::chrono::duration_cast<std::chrono::seconds>(length);
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: whole seconds, 1s to 366d", text));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(length);
+  const bool is_in = seconds.count() >= 1 && length <= kLongestWindow && seconds == length;
+  return in_range(seconds, is_in, text, "whole seconds, 1s to 366d");
 }
 
 std::uint32_t window_count(const std::string& text) {
   const std::uint64_t count = parse_count(text);
-  if (count >= 1 && count <= kMostWindows) return static_cast<std::uint32_t>(count);
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 1 to {}", text, kMostWindows));
+  const bool is_in = count >= 1 && count <= kMostWindows;
+  return in_range(static_cast<std::uint32_t>(count), is_in, text, fmt::format("1 to {}", kMostWindows));
 }
 
 double seen_fpr(const std::string& text) {
   const double share = parse_share(text);
-  if (share > 0 && share < 1) return share;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, below 1", text));
+  return in_range(share, share > 0 && share < 1, text, "above 0, below 1");
 }
 
 OnUnavailable on_unavailable_named(const std::string& name) {
@@ -56,8 +53,8 @@ OnUnavailable on_unavailable_named(const std::string& name) {
 
 std::chrono::milliseconds save_interval(const std::string& text) {
   const auto interval = parse_duration(text);
-  if (interval >= kLeastSaveInterval && interval <= kLongestWindow) return interval;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 366d", text));
+  const bool is_in = interval >= kLeastSaveInterval && interval <= kLongestWindow;
+  return in_range(interval, is_in, text, "10ms to 366d");
 }
 
 std::string host_name(const std::string& text) {

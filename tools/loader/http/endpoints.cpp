@@ -1,11 +1,12 @@
 #include "tools/loader/http/endpoints.hpp"
 
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
-#include "tools/loader/http/health.hpp"
 #include "tools/loader/http/loader_view.hpp"
 #include "tools/loader/http/page/page_files.hpp"
 
@@ -18,9 +19,35 @@ HttpAnswer page_answer(const PageFile& file) {
           .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
 }
 
+constexpr const char* kReady = "ready\n";
+constexpr const char* kNotReady = "not ready: a set was not looked at or published yet\n";
+
+HttpAnswer unavailable(std::string why) {
+  return {.status = 503, .body = std::move(why)};
+}
+
 }  // namespace
 
-HttpAnswer Endpoints::operator()(std::string_view path) {
+HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+  const Heartbeat heartbeat = heartbeat_of(report, now, limits);
+  if (heartbeat.is_alive) return {.body = "alive\n"};
+  return unavailable(
+      fmt::format("the loader has given no sign of life for {:.0f} s\n", heartbeat.age.count()));
+}
+
+HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+  HttpAnswer alive = answer_livez(report, now, limits);
+  if (alive.status != 200) return alive;
+  return report.is_ready ? HttpAnswer{.body = kReady} : unavailable(kNotReady);
+}
+
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+  if (report.is_ready) return {.body = kReady};
+  if (now - report.begun_at < limits.longest_start) return unavailable(kNotReady);
+  return {.body = "not ready, but the time to wait for it is over\n"};
+}
+
+HttpAnswer HttpService::answer(std::string_view path) {
   using Shards = LoaderViewer::Shards;
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
@@ -50,7 +77,7 @@ void HttpService::follow(const std::optional<StatusConfig>& config) {
 
 void HttpService::start(const StatusConfig& config) {
   try {
-    server_.emplace(config.listen, config.group, std::ref(answers_));
+    server_.emplace(config.listen, config.group, [this](std::string_view path) { return answer(path); });
     failure_.clear();
     spdlog::info("status page and metrics at {}", config.listen);
   } catch (const std::exception& error) {

@@ -6,29 +6,27 @@
 #include <string>
 #include <string_view>
 
-#include "tools/loader/config/health_limits.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/loader/http/http_server.hpp"
 #include "tools/loader/http/loader_view.hpp"
 
 namespace keysieve {
 
-// Used in the server's thread alone.
-class Endpoints {
- public:
-  Endpoints(const StatusBoard& board, const HealthLimits& limits)
-      : board_(board), limits_(limits), viewer_(board, limits) {}
+// Whether the loader is alive and ready, as a status code and a line that says why: for whatever restarts
+// it or waits for it.
 
-  HttpAnswer operator()(std::string_view path);
-
- private:
-  const StatusBoard& board_;
-  const HealthLimits limits_;
-  LoaderViewer viewer_;
-};
+// 200 as long as it shows signs of life; a loader without them should be restarted.
+HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+// 200 when it is alive and no set is held back by this host.
+HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+// 200 when no set is held back by this host, or one has been for so long that nothing should wait any
+// longer.
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 
 class HttpService {
  public:
-  HttpService(const StatusBoard& board, const HealthLimits& limits) : answers_(board, limits) {}
+  HttpService(const StatusBoard& board, const HealthLimits& limits)
+      : board_(board), limits_(limits), viewer_(board, limits) {}
 
   // Serves where the configuration says, or nowhere. An address that cannot be used is logged once, and
   // tried again by the next call.
@@ -36,11 +34,14 @@ class HttpService {
 
  private:
   void start(const StatusConfig& config);
+  HttpAnswer answer(std::string_view path);  // in the server's thread
 
-  Endpoints answers_;
+  const StatusBoard& board_;
+  const HealthLimits limits_;
+  LoaderViewer viewer_;  // for the server's thread alone
   std::optional<StatusConfig> served_;
   std::string failure_;               // that was said
-  std::optional<HttpServer> server_;  // ends before the answers
+  std::optional<HttpServer> server_;  // ends before the viewer
 };
 
 }  // namespace keysieve

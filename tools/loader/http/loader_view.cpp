@@ -1,6 +1,8 @@
 #include "tools/loader/http/loader_view.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "core/worker/base/error.hpp"
 
@@ -27,7 +29,43 @@ SeenSetFacts seen_if_readable(const std::string& directory, const std::string& n
   }
 }
 
+// Few shards in many bins would look like a comb.
+std::size_t bin_count(std::uint64_t shards) {
+  const auto count = static_cast<std::size_t>(std::ceil(2 * std::sqrt(static_cast<double>(shards))));
+  return std::clamp(count, ShardDistribution::kFewestBins, ShardDistribution::kMostBins);
+}
+
+std::size_t bin_of(double value, const ShardDistribution& distribution) {
+  const std::size_t count = distribution.bins.size();
+  const double width = (distribution.highest - distribution.lowest) / static_cast<double>(count);
+  if (width <= 0) return count / 2;
+  return std::min(static_cast<std::size_t>((value - distribution.lowest) / width), count - 1);
+}
+
 }  // namespace
+
+ShardDistribution shard_distribution(const SnapshotView& snapshot) {
+  using Measure = ShardDistribution::Measure;
+  const ShardArray& shards = snapshot.shards();
+  ShardDistribution distribution;
+  distribution.measure = snapshot.kind().fill_ratio == nullptr ? Measure::KeysPerShard : Measure::FillRatio;
+  distribution.shard_count = shards.shard_count;
+  if (shards.shard_count == 0) return distribution;
+  distribution.bins.resize(bin_count(shards.shard_count));
+  std::vector<float> values(shards.shard_count);
+  double sum = 0;
+  for (std::uint32_t i = 0; i < shards.shard_count; ++i) {
+    const double value = snapshot.fill_ratio(i).value_or(shards.entries[i].key_count);
+    values[i] = static_cast<float>(value);
+    sum += value;
+  }
+  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+  distribution.lowest = *lowest;
+  distribution.highest = *highest;
+  distribution.mean = sum / static_cast<double>(shards.shard_count);
+  for (const float value : values) ++distribution.bins[bin_of(value, distribution)];
+  return distribution;
+}
 
 double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
   if (!report.waiting_since) return 0;
@@ -59,9 +97,14 @@ LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<co
   SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
   reader.follow();
   LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report), nullptr};
-  if (shards == Shards::Read && reader.attachment() != nullptr) {
-    set.shards = distributions_[set.name].of(*reader.attachment());
+  const Attachment* attached = reader.attachment();
+  if (shards == Shards::Skip || attached == nullptr) return set;
+  auto& [id, distribution] = distributions_[set.name];
+  if (!distribution || id != attached->id()) {
+    distribution = std::make_shared<const ShardDistribution>(shard_distribution(attached->snapshot()));
+    id = attached->id();
   }
+  set.shards = distribution;
   return set;
 }
 

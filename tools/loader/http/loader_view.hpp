@@ -2,20 +2,51 @@
 // the loader has left on its board.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tools/loader/http/health.hpp"
-#include "tools/loader/http/shard_distribution.hpp"
+#include "core/worker/shm/attachment.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/status_board.hpp"
-#include "tools/status/directory_status.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
 
 namespace keysieve {
+
+// How evenly the keys of a snapshot are spread over its shards, for the status page.
+struct ShardDistribution {
+  static constexpr std::size_t kFewestBins = 12;
+  static constexpr std::size_t kMostBins = 32;
+  enum class Measure { FillRatio, KeysPerShard };
+
+  Measure measure = Measure::FillRatio;  // keys per shard where the kind has no fill ratio
+  double lowest = 0;
+  double highest = 0;
+  double mean = 0;
+  std::uint64_t shard_count = 0;
+  std::vector<std::uint64_t> bins;  // how many shards, in bins of equal width from lowest to highest
+};
+
+// Reads all shards.
+ShardDistribution shard_distribution(const SnapshotView& snapshot);
+
+// The pulse of the loader's main loop.
+struct Heartbeat {
+  std::chrono::duration<double> age{};  // since its last sign of life
+  bool is_alive = true;
+};
+
+inline Heartbeat heartbeat_of(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+  const auto age = std::max(now - report.alive_at, SteadyTime::duration(0));
+  return {.age = age, .is_alive = age <= limits.longest_silence};
+}
 
 // What shared memory shows of a set, and what only the loader knows of it.
 struct LoadedSet : SetFacts {
@@ -58,7 +89,8 @@ class LoaderViewer {
 
   const StatusBoard& board_;
   const HealthLimits limits_;
-  std::map<std::string, KnownDistribution> distributions_;
+  using KnownDistribution = std::pair<PublicationId, std::shared_ptr<const ShardDistribution>>;
+  std::map<std::string, KnownDistribution> distributions_;  // of each set's last one, so that it is read once
 };
 
 // /metrics, for Prometheus. docs/metrics.md says what each of them means.

@@ -61,6 +61,10 @@ bool has_limit(const LoadedSet& set) {
 bool has_layer(const LoadedSet& set) {
   return set.published && set.published->layer_fill;
 }
+template <double LayerFill::*member>
+Value layer(const LoadedSet& set, const LoaderView& /*view*/) {
+  return has_layer(set) ? number((*set.published->layer_fill).*member) : Value();
+}
 
 // A set for which there is no value has no sample.
 template <typename Set>
@@ -111,13 +115,9 @@ constexpr Metric<LoadedSet> kSetMetrics[]{
     {"keysieve_set_layer_bytes", "Size of the live layer.",
      [](auto& set, auto&) { return has_layer(set) ? number(set.published->layer.bytes()) : Value(); }},
     {"keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
-     [](auto& set, auto&) {
-       return has_layer(set) ? number(set.published->layer_fill->fill_ratio) : Value();
-     }},
+     layer<&LayerFill::fill_ratio>},
     {"keysieve_set_layer_estimated_fpr_ratio", "Estimated false-positive rate that the live layer adds.",
-     [](auto& set, auto&) {
-       return has_layer(set) ? number(set.published->layer_fill->estimated_fpr) : Value();
-     }},
+     layer<&LayerFill::estimated_fpr>},
     {"keysieve_set_confirmed_age_seconds",
      "Since the loader last saw that the store has nothing newer than what is live.",
      live_since<&LivePublication::last_confirmed>},

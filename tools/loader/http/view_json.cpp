@@ -7,7 +7,6 @@
 
 #include "tools/program/optional_json.hpp"
 #include "tools/program/program.hpp"
-#include "tools/status/status_json.hpp"
 
 namespace keysieve {
 namespace {

@@ -12,12 +12,7 @@ namespace keysieve {
 AgeLimit::AgeLimit(const SetConfig& config, const LoaderConfig& loader, const SnapshotCache& cache,
                    const std::string& store_name, SetLog& log)
     : config_(config), directory_(loader.directory), cache_(cache), store_name_(store_name), log_(log) {
-  try {
-    load();
-  } catch (const Error& error) {
-    failure_ = error.what();
-    log_.say_cache_trouble(failure_);
-  }
+  use_cache([this] { load(); });
 }
 
 // A set that gets a public key starts from nothing: what was saved before may be from a record that anyone
@@ -111,7 +106,7 @@ void AgeLimit::has_seen(const PointerRecord& pointer, const LiveSet& set) {
   if (pointer.current) newest_as_of_ = std::max(newest_as_of_, pointer.current->as_of);
   for (const SnapshotRecord& older : pointer.previous) newest_as_of_ = std::max(newest_as_of_, older.as_of);
   if (newest_as_of_ == saved_as_of_) return;
-  save([this] {
+  use_cache([this] {
     cache_.save_newest_as_of(config_.name, newest_as_of_);
     saved_as_of_ = newest_as_of_;
   });
@@ -121,7 +116,7 @@ void AgeLimit::has_seen_signed(const LivePublication& live) {
   SignedMoment& newest = newest_of(live.public_key);
   newest = std::max(newest, {live.as_of, live.built_at});
   newest_as_of_ = newest_signed_moment().as_of;
-  if (newest_signed_ != saved_signed_) save([this] { save_signed(); });
+  if (newest_signed_ != saved_signed_) use_cache([this] { save_signed(); });
 }
 
 void AgeLimit::save_signed() {
@@ -129,9 +124,9 @@ void AgeLimit::save_signed() {
   saved_signed_ = newest_signed_;
 }
 
-void AgeLimit::save(const std::function<void()>& save_moment) {
+void AgeLimit::use_cache(const std::function<void()>& work) {
   try {
-    save_moment();
+    work();
     failure_.clear();
   } catch (const Error& error) {
     failure_ = error.what();

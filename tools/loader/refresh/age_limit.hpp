@@ -47,7 +47,7 @@ class AgeLimit {
   SignedMoment& newest_of(const PublicKey& key);
   void save_signed();
   void has_seen_signed(const LivePublication& live);
-  void save(const std::function<void()>& save_moment);
+  void use_cache(const std::function<void()>& work);
 
   const SetConfig& config_;
   std::string directory_;

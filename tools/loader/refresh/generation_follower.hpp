@@ -2,20 +2,74 @@
 // checks, and what the cache holds while nothing is live.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/refresh/age_limit.hpp"
-#include "tools/loader/refresh/cache_keeper.hpp"
+#include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/refresh/live_set.hpp"
-#include "tools/loader/refresh/refresh_step.hpp"
-#include "tools/loader/refresh/snapshot_source.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
-#include "tools/loader/refresh/store_records.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/stores/store.hpp"
+#include "tools/transfer/pointer_record.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {
+
+// What a store says of one set, read in one call: the pointer record, and whether lookups are to be bypassed.
+// A record that cannot be read does not hide the others.
+struct StoreRecords {
+  std::optional<PointerRecord> pointer{};
+  std::optional<Error> pointer_error{};
+  std::optional<StoreBypasses> bypasses{};  // nothing if no record can be read: then the store is damaged
+  std::optional<Error>
+      bypass_error{};  // one that cannot be read is one without end, as one that is not understood
+};
+
+// `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
+StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
+
+// Switches this host's set as they say. Returns until when it is bypassed, as bypassed_until() does. Throws
+// as set_store_bypass() of core does.
+std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
+                                 const std::string& set_name);
+
+// Keeps the snapshot that is live in this host's cache, for a reboot without a store.
+class CacheKeeper {
+ public:
+  // Cache and log must outlive it.
+  CacheKeeper(std::string set_name, const SnapshotCache& cache, Milliseconds poll_interval, SetLog& log)
+      : set_name_(std::move(set_name)), cache_(cache), log_(log), backoff_(poll_interval) {}
+
+  // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
+  void save(std::uint64_t generation, Bytes snapshot, SteadyTime now);
+  // Saves the live publication if that failed before, or if this process did not find it in the cache when it
+  // began. Tries with a backoff.
+  void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
+
+  // Whether a reboot would find that snapshot and no older one.
+  [[nodiscard]] bool has(const LivePublication& live) const noexcept;
+  // Why it would not; empty when nothing has failed.
+  [[nodiscard]] const std::string& trouble() const noexcept { return failure_; }
+
+ private:
+  void saved() {
+    is_saved_ = true;
+    failure_.clear();
+    log_.cache_is_well();
+  }
+  void failed(const std::exception& error, SteadyTime now);
+
+  std::string set_name_;
+  const SnapshotCache& cache_;
+  SetLog& log_;
+  bool is_saved_ = false;  // false also as long as nothing is known of the cache
+  Backoff backoff_;
+  std::string failure_;
+};
 
 class GenerationFollower {
  public:

@@ -3,14 +3,61 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 
+#include <vector>
+
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-#include "tools/loader/config/health_limits.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
+namespace {
+
+// About 2 ms of reading and checksums, so that adds do not wait for it. With a look every 5 s a set of 1 GB
+// takes five minutes.
+constexpr std::uint64_t kStretchesAtATime = (16U << 20) / kChecksumStretchBytes;
+constexpr std::chrono::seconds kPause{1};
+
+}  // namespace
+
+bool LiveVerifier::take_due(SteadyTime now) noexcept {
+  if (now < due_) return false;
+  due_ = now + kPause;
+  return true;
+}
+
+std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
+                                                     PublicationId current) {
+  if (current.publication == 0) return std::nullopt;
+  if (reading_ != current) next_stretch_ = 0;
+  reading_ = current;
+  try {
+    const std::string name = snapshot_file_name(current.publication);
+    read_some(Attachment(folder, set_name, current), folder.open_file(name, O_RDONLY), folder.path_of(name));
+  } catch (const Error& error) {
+    // A missing or unreadable publication is reported by the reader that attaches it.
+    if (error.kind() == ErrorKind::Data) return error.what();
+  }
+  return std::nullopt;
+}
+
+// Read, not mapped, because a file that was cut short must not kill this process.
+void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
+                             const std::string& path) {
+  const SnapshotView& snapshot = attachment.snapshot();
+  const SnapshotLayout layout = snapshot_layout(snapshot.header());
+  std::vector<std::byte> buffer(kChecksumStretchBytes);
+  for (std::uint64_t i = 0; i < kStretchesAtATime && next_stretch_ < layout.stretch_count();
+       ++i, ++next_stretch_) {
+    const Bytes stretch = checksum_stretch(snapshot.bytes(), layout, next_stretch_);
+    const MutableBytes read = MutableBytes(buffer).first(stretch.size());
+    read_all_at(file, static_cast<std::uint64_t>(stretch.data() - snapshot.bytes().data()), read, path);
+    snapshot.check_stretch(next_stretch_, read, path);
+  }
+  if (next_stretch_ == layout.stretch_count()) next_stretch_ = 0;
+}
 
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
   const std::string name = snapshot_file_name(live.id.publication);
@@ -32,7 +79,7 @@ LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader
       adds_(adds),
       recorder_(recorder),
       log_(log),
-      layers_(config, loader, adds, log) {}
+      layers_(config, loader, adds) {}
 
 void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   publisher.emplace(publishing_, config_.name);
@@ -51,12 +98,15 @@ void LiveSet::verify(Publisher& publisher) {
   const PublicationId current = publisher.current();
   const auto damage = verifier_.find_damage(publisher.folder(), config_.name, current);
   if (damage && publisher.mark_damaged()) {
-    log_.say_damaged(*damage);
+    spdlog::error(
+        "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
+        "published again",
+        config_.name, *damage);
     recorder_.damaged(current, *damage);
     find_out();
   }
   if (const std::string found = layers_.restore(publisher); !found.empty()) {
-    log_.say_layer_damaged(found);
+    spdlog::error("{}: bytes in memory had changed: {}", config_.name, found);
     recorder_.damaged(current, found);
   }
 }

@@ -2,16 +2,19 @@
 // its place.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/attachment.hpp"
+#include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/adds/layer_filler.hpp"
 #include "tools/loader/config/config.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/loader/refresh/candidate.hpp"
-#include "tools/loader/refresh/live_verifier.hpp"
 #include "tools/loader/report/set_log.hpp"
 #include "tools/loader/report/set_report.hpp"
 #include "tools/status/live_publication.hpp"
@@ -25,6 +28,25 @@ struct LiveBytes {
 
 // Read, not mapped: what is checked is what is used. Throws as SetFolder::open_file() and read_all_at() do.
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
+
+// Rereads what is published, a stretch at a time. Nothing else checks that the bytes in shared memory are
+// still those that were published.
+class LiveVerifier {
+ public:
+  // Whether something is to be read now: once a second.
+  bool take_due(SteadyTime now) noexcept;
+  // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
+  // the tables and the next 16 MiB.
+  std::optional<std::string> find_damage(const SetFolder& folder, const std::string& set_name,
+                                         PublicationId current);
+
+ private:
+  void read_some(const Attachment& attachment, const FileDescriptor& file, const std::string& path);
+
+  PublicationId reading_{};
+  std::uint64_t next_stretch_ = 0;
+  SteadyTime due_{};
+};
 
 class LiveSet {
  public:

@@ -10,7 +10,6 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/generation_follower.hpp"
 #include "tools/loader/refresh/live_set.hpp"
-#include "tools/loader/refresh/refresh_step.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/loader/report/set_report.hpp"
 
@@ -73,7 +72,8 @@ class SetRefresher {
   At at_;
   GenerationFollower follower_;
   bool is_begun_ = false;  // the last refresh has got as far as the adds
-  RefreshOutcome outcome_ = not_asked();
+  RefreshOutcome outcome_ =
+      in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 };
 
 }  // namespace keysieve

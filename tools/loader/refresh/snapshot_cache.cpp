@@ -26,6 +26,9 @@ namespace keysieve {
 namespace {
 
 constexpr std::string_view kUnfinished = ".tmp.";  // then a process id: tools/program/durable_file.cpp
+constexpr const char* kGeneration = ".generation";
+constexpr const char* kNewest = ".newest";
+constexpr const char* kSigned = ".signed";
 constexpr std::size_t kMaxShortText = 256;
 constexpr std::size_t kMaxSignedText = std::size_t{1} << 20;  // lines of 87 bytes, one for each public key
 
@@ -79,7 +82,7 @@ bool is_unfinished(std::string_view name) {
   if (process.empty() || process.find_first_not_of("0123456789") != std::string_view::npos) return false;
   name = name.substr(0, end);
   const std::size_t dot = std::min(name.find('.'), name.size());
-  constexpr std::array<std::string_view, 5> kFiles{".ks", ".generation", ".newest", ".signed", ".adds"};
+  constexpr std::array<std::string_view, 5> kFiles{".ks", kGeneration, kNewest, kSigned, ".adds"};
   return is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end();
 }
 
@@ -143,12 +146,10 @@ std::optional<CachedBuild> SnapshotCache::find(const std::string& set_name) cons
 }
 
 std::vector<CachedBuild> SnapshotCache::builds_of(const std::string& set_name) const {
-  const std::string path = generation_path_of(set_name);
-  std::string_view text;
-  const std::optional<std::string> read = text_in(path);
-  if (read) text = *read;
+  const std::string path = path_of(set_name, kGeneration);
+  const std::string read = text_in(path).value_or("");
   std::vector<CachedBuild> builds;
-  while (!text.empty()) builds.push_back(take_build(text, path));
+  for (std::string_view text = read; !text.empty();) builds.push_back(take_build(text, path));
   return builds;
 }
 
@@ -181,7 +182,7 @@ void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, 
     if (const auto old = find(set_name); old && old->build_id != fresh.build_id) text += line_of(*old);
   } catch (const Error&) {  // cannot be used anyway
   }
-  write_durable_file(generation_path_of(set_name), as_bytes(text));
+  write_durable_file(path_of(set_name, kGeneration), as_bytes(text));
   write_durable_file(path_of(set_name), snapshot);
 }
 
@@ -195,18 +196,18 @@ void SnapshotCache::remove_unfinished() const noexcept try {
 }
 
 UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
-  const std::string path = newest_path_of(set_name);
+  const std::string path = path_of(set_name, kNewest);
   const std::optional<std::string> text = text_in(path);
   return text ? moment_in(*text, path) : 0;
 }
 
 void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const {
   check_private_folder(folder_);
-  write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
+  write_durable_file(path_of(set_name, kNewest), as_bytes(std::to_string(as_of) + "\n"));
 }
 
 std::vector<NewestSigned> SnapshotCache::newest_signed(const std::string& set_name) const {
-  const std::string path = signed_path_of(set_name);
+  const std::string path = path_of(set_name, kSigned);
   const std::optional<std::string> read = text_in(path, kMaxSignedText);
   std::vector<NewestSigned> newest;
   if (!read) return newest;
@@ -223,7 +224,7 @@ void SnapshotCache::save_newest_signed(const std::string& set_name,
   for (const NewestSigned& one : newest) {
     text += fmt::format("{:010} {:010} {}\n", one.moment.as_of, one.moment.built_at, to_hex(one.public_key));
   }
-  const std::string path = signed_path_of(set_name);
+  const std::string path = path_of(set_name, kSigned);
   try {
     write_durable_file(path, as_bytes(text));
   } catch (const Error& error) {

@@ -50,8 +50,8 @@ class SnapshotCache {
   // Where there is no room, overwrites a text of the same length in place, which takes none.
   void save_newest_signed(const std::string& set_name, const std::vector<NewestSigned>& newest) const;
 
-  [[nodiscard]] std::string path_of(const std::string& set_name) const {
-    return folder_ + "/" + set_name + ".ks";
+  [[nodiscard]] std::string path_of(const std::string& set_name, const char* suffix = ".ks") const {
+    return folder_ + "/" + set_name + suffix;
   }
   // Reads and validates all of it. Throws Data, Incompatible, MissingInput, Permission.
   [[nodiscard]] SnapshotBytes load(const std::string& set_name) const;
@@ -65,15 +65,6 @@ class SnapshotCache {
 
  private:
   [[nodiscard]] std::vector<CachedBuild> builds_of(const std::string& set_name) const;
-  [[nodiscard]] std::string generation_path_of(const std::string& set_name) const {
-    return folder_ + "/" + set_name + ".generation";
-  }
-  [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
-    return folder_ + "/" + set_name + ".newest";
-  }
-  [[nodiscard]] std::string signed_path_of(const std::string& set_name) const {
-    return folder_ + "/" + set_name + ".signed";
-  }
 
   std::string folder_;
 };

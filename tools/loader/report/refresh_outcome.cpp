@@ -8,25 +8,10 @@
 #include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {
-
-RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
-  return {{.trouble = trouble, .exit_status = exit_status_of(kind), .reason = std::move(reason)}};
-}
+namespace {
 
 RefreshOutcome refused(const Error& error) {
   return in_trouble(Trouble::Refused, error.kind(), error.what());
-}
-
-RefreshOutcome not_asked() {
-  return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
-}
-
-RefreshOutcome cannot_ask_store(const Error& error) {
-  if (error.kind() == ErrorKind::Login) {
-    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
-  }
-  return in_trouble(Trouble::StoreUnreachable, error.kind(),
-                    fmt::format("the store is unreachable: {}", error.what()));
 }
 
 RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
@@ -37,8 +22,18 @@ RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
   return outcome;
 }
 
-RefreshOutcome cannot_publish(const Error& error) {
-  return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+RefreshOutcome cannot_ask_store(const Error& error) {
+  if (error.kind() == ErrorKind::Login) {
+    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
+  }
+  return in_trouble(Trouble::StoreUnreachable, error.kind(),
+                    fmt::format("the store is unreachable: {}", error.what()));
+}
+
+}  // namespace
+
+RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
+  return {{.trouble = trouble, .exit_status = exit_status_of(kind), .reason = std::move(reason)}};
 }
 
 RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind) {
@@ -61,6 +56,41 @@ RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
                     fmt::format("a restart would lose {}, which cannot be saved: {}",
                                 format_count_of(adds, "add"), failure));
+}
+
+RefreshOutcome outcome_of(const Error& error, const At& at, bool is_live) {
+  switch (at.step) {
+    case Step::OpenSet:
+    case Step::PublishCached:
+      // The directory may have been wiped in the middle.
+      if (is_live && error.kind() == ErrorKind::MissingInput) return gone_again();
+      break;
+    case Step::AskStore:
+    case Step::ReadAdds:
+      return is_refusal(error) ? refused(error) : cannot_ask_store(error);
+    case Step::ReadPointer:
+      if (error.kind() != ErrorKind::MissingInput) return refused(error);
+      return in_trouble(Trouble::NeverPushed, error.kind(), error.what());
+    case Step::Fetch:
+      if (!is_refusal(error)) return cannot_ask_store(error);
+      return refused(at.build, error);
+    case Step::Compare:
+    case Step::Check:
+      return refused(at.build, error);
+    case Step::ReadBypass:
+      return in_trouble(
+          Trouble::Refused, ErrorKind::Data,
+          fmt::format("bypassed, because the record of the bypass cannot be read: {}", error.what()));
+    case Step::Publish:
+    case Step::FillLayer:
+      break;
+  }
+  return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+}
+
+RefreshOutcome gone_again() {
+  return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
+                    "cannot publish: the new publication is gone, or cannot be attached");
 }
 
 }  // namespace keysieve

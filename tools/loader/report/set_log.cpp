@@ -49,22 +49,6 @@ void SetLog::say_published(const LivePublication& live, bool from_cache) {
   said_ = RefreshOutcome{{}, live};
 }
 
-void SetLog::say_damaged(const std::string& damage) {
-  spdlog::error(
-      "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
-      "published again",
-      set_name_, damage);
-}
-
-void SetLog::say_layer_damaged(const std::string& damage) {
-  spdlog::error("{}: bytes in memory had changed: {}", set_name_, damage);
-}
-
-void SetLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
-  spdlog::info("{}: live layer enlarged from {} to {} for {}", set_name_, format_bytes(before.bytes()),
-               format_bytes(now.geometry().bytes()), format_count_of(now.live_keys(), "key"));
-}
-
 void SetLog::say_bypass(std::optional<UnixSeconds> until) {
   if (until == said_bypass_) return;
   if (!until) {

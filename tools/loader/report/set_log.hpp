@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "core/publisher/shm/new_layer.hpp"
-#include "core/worker/shm/live_layer.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve {
@@ -20,12 +18,6 @@ class SetLog {
   void say(const RefreshOutcome& outcome, bool is_cached);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
-  // The published bytes have changed; lookups answer maybe until something else is published.
-  void say_damaged(const std::string& damage);
-  // Bytes of the live layers had changed, and are restored.
-  void say_layer_damaged(const std::string& damage);
-  // The live snapshot was published again, with a larger layer.
-  void say_enlarged(LayerGeometry before, const NewLayer& now);
   // Until when the store bypasses the set; nothing: it does not. Logged when that changes.
   void say_bypass(std::optional<UnixSeconds> until);
   // An add that no store would have accepted. Logged once.

@@ -58,9 +58,8 @@ void SetRecorder::found(const LivePublication& live) {
 
 void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason) {
   pull_seconds_.reset();
-  const Refused now{record.build_id, refusal};
-  if (last_refused_ == now) return;
-  last_refused_ = now;
+  const std::pair now{record.build_id, refusal};
+  if (std::exchange(last_refused_, now) == now) return;
   const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
   ++report_.refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
   HistoryEntry entry{.at = unix_now(), .event = Event::Refused};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/worker/base/clock.hpp"
 #include "tools/loader/config/config.hpp"
@@ -142,19 +143,13 @@ class SetRecorder {
   void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
 
  private:
-  struct Refused {
-    BuildId build_id;
-    ErrorKind refusal;
-    friend bool operator==(const Refused&, const Refused&) = default;
-  };
-
   void is_live_now(HistoryEntry entry, const LivePublication& live);
   void remember(HistoryEntry entry);
 
   SetReport report_;
   std::optional<double> pull_seconds_;        // of what is to be published
   std::optional<LivePublication> last_live_;  // in the history
-  std::optional<Refused> last_refused_;
+  std::optional<std::pair<BuildId, ErrorKind>> last_refused_;
 };
 
 }  // namespace keysieve

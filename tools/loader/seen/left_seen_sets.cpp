@@ -6,8 +6,8 @@
 
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/status/directory_status.hpp"
 #include "tools/status/seen_set_facts.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
-#include "tools/loader/config/health_limits.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
@@ -80,19 +80,18 @@ void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
   with_report(clock_failure_, [&] {
     if (!is_exchanging_) follow_folder();
     writer_->retire(now);  // first, to make room
-    follow_memory();
-    follow_windows(now);
+    if (const std::size_t healed = writer_->heal(); healed != 0) {
+      spdlog::warn("{}: the memory of {} was removed (ipcrm?); they are in new memory, nothing is lost",
+                   config_.name, format_count_of(healed, "filter"));
+    }
+    note_clock_change(now);
+    if (now.unix >= writer_->filters().back().plan.window.ends) begin_window(now);
+    grow_if_needed(now);
+    check_clock(now.unix);
   });
   if (lost_until_ < now.boot) lost_ = {};
   writer_->clear_expired_bypass(now.unix);
   writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), report_.troubles());
-}
-
-void SeenKeeper::follow_windows(const Moment& now) {
-  note_clock_change(now);
-  if (now.unix >= writer_->filters().back().plan.window.ends) begin_window(now);
-  grow_if_needed(now);
-  check_clock(now.unix);
 }
 
 // The memory is attached still.
@@ -105,13 +104,6 @@ void SeenKeeper::follow_folder() {
   spdlog::warn(
       "{}: its folder was removed, renamed or hidden by a mount; goes on in a new one, nothing is lost",
       config_.name);
-}
-
-void SeenKeeper::follow_memory() {
-  if (const std::size_t healed = writer_->heal(); healed != 0) {
-    spdlog::warn("{}: the memory of {} was removed (ipcrm?); they are in new memory, nothing is lost",
-                 config_.name, format_count_of(healed, "filter"));
-  }
 }
 
 // The store still has keys that expired because the clock was ahead.
@@ -197,21 +189,17 @@ void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
 bool SeenKeeper::adopt(SteadyTime steady_now, const Moment& now) {
   if (!writer_) writer_ = new_writer();
   if (!writer_->adopt()) return false;
-  note_what_adopting_found(steady_now, now);
-  return true;
-}
-
-void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& now) {
   const unsigned deaths = writer_->deaths_taking_memory();
   if (deaths != 0 && memory_at_ == SteadyTime{})  // else it would wait again at each try
     memory_at_ = steady_now + kShortestPause * (1U << std::min(deaths - 1, kMostDoublings));
-  if (writer_->lost().empty()) return;
+  if (writer_->lost().empty()) return true;
   const auto text = fmt::format("the memory of {} is gone: {}; {}",
                                 format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
                                 store_ != nullptr ? "what was saved comes back" : "their keys are forgotten");
   lost_ = Error(ErrorKind::Data, text);
   lost_until_ = now.boot + config_.window.count() * config_.windows;
   writer_->page().log.read_again();
+  return true;
 }
 
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
@@ -257,20 +245,17 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
   const auto capacity = static_cast<double>(plan.capacity);
   const bool is_last = plan.growth + 1 == kFiltersPerWindow;
   // A burst between two looks spoils the filter that took it.
-  if (keys >= (is_last ? 1.0 : kMostFill) * capacity) say_full();
+  if (keys >= (is_last ? 1.0 : kMostFill) * capacity && !std::exchange(report_.is_full, true)) {
+    spdlog::warn(
+        "{}: the window is full: it has more keys than its filters are made for, and its false-positive rate "
+        "rises; configure more keys [{}]",
+        config_.name, to_string(Trouble::SeenFull));
+  }
   if (is_last || keys + 2 * more < capacity) return;
   const SeenPlan next = grown(plan);
   writer_->append(next, now.boot);
   spdlog::info("{}: more keys than planned, filter {} of {} added to the window", config_.name,
                next.growth + 1, kFiltersPerWindow);
-}
-
-void SeenKeeper::say_full() {
-  if (std::exchange(report_.is_full, true)) return;
-  spdlog::warn(
-      "{}: the window is full: it has more keys than its filters are made for, and its false-positive rate "
-      "rises; configure more keys [{}]",
-      config_.name, to_string(Trouble::SeenFull));
 }
 
 // What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.

@@ -63,15 +63,11 @@ class SeenKeeper {
   void open(SteadyTime steady_now, const Moment& now);
   void open_from_store(SteadyTime steady_now, const Moment& now);
   bool adopt(SteadyTime steady_now, const Moment& now);
-  void note_what_adopting_found(SteadyTime steady_now, const Moment& now);
   void follow_folder();
-  void follow_memory();
-  void follow_windows(const Moment& now);
   void note_clock_change(const Moment& now);
   void check_clock(UnixSeconds now) const;
   void begin_window(const Moment& now);
   void grow_if_needed(const Moment& now);
-  void say_full();
   void receive(Store& store, const MovingMoment& moment);
   void exchange(SteadyTime steady_now, const Moment& now, bool sends);
   // Runs `work`; what it throws becomes `failure`.

@@ -9,7 +9,7 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 #include "tools/loader/daemon.hpp"
-#include "tools/loader/http/health.hpp"
+#include "tools/loader/http/endpoints.hpp"
 
 namespace keysieve::test {
 namespace {

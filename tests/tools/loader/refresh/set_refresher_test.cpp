@@ -10,8 +10,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
-#include "tools/loader/refresh/refresh_step.hpp"
-#include "tools/loader/refresh/snapshot_source.hpp"
+#include "tools/loader/refresh/candidate.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve::test {
 namespace {
