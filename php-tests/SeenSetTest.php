@@ -279,7 +279,7 @@ final class SeenSetTest extends TestCase
     /** @return iterable<string, array{string, string, string}> on_unavailable, what the calls answer, and what is logged */
     public static function choices(): iterable
     {
-        $thrown = 'unavailable Missing: seen set "unavailable" is missing (PAGE: has no filter yet: keysieve status says why)' . "\n";
+        $thrown = 'unavailable Missing: seen set "unavailable" is missing (PAGE: has no filter yet: the log of keysieved says why)' . "\n";
         yield 'new' => ['new', 'true true {"x":true,"7":true,"y":true} true true null Missing', 'every key is new'];
         yield 'seen' => ['seen', 'false false {"x":false,"7":false,"y":false} true true null Missing', 'every key is seen'];
         yield 'throw' => ['throw', str_repeat($thrown, 5) . 'null Missing', 'every call throws'];
@@ -292,7 +292,7 @@ final class SeenSetTest extends TestCase
         $page = $windows->folder() . '/page';
         $script = PhpScript::run(self::CALLS);
         self::assertSame(str_replace('PAGE', $page, $answers), $script->output);
-        $reason = "seen set \"unavailable\" is missing ($page: has no filter yet: keysieve status says why)";
+        $reason = "seen set \"unavailable\" is missing ($page: has no filter yet: the log of keysieved says why)";
         self::assertSame("keysieve: $reason: $effect\n", $script->errors);
     }
 
@@ -356,7 +356,7 @@ final class SeenSetTest extends TestCase
         self::assertSame('{"1":10001,"0":5000}', $script->output);
         $page = $windows->folder() . '/page';
         self::assertSame(
-            "keysieve: seen set \"changing\" is missing ($page: has no filter yet: keysieve status says why): every key is seen\n"
+            "keysieve: seen set \"changing\" is missing ($page: has no filter yet: the log of keysieved says why): every key is seen\n"
                 . "keysieve: seen set \"changing\" is ready again\n",
             $script->errors,
         );

@@ -37,7 +37,13 @@ void throw_too_large(const std::string& store_name, std::string_view key) {
 }
 
 void create_folder(const std::string& path, const std::string& store_name) {
-  if (::mkdir(path.c_str(), 0770) != 0 && errno != EEXIST) {
+  struct stat made {};
+  struct stat around {};
+  if (::mkdir(path.c_str(), 0770) == 0) {
+    // Whatever the umask, a web server that may read the folder around it may read it.
+    if (::stat(path.c_str(), &made) == 0 && ::stat(folder_of(path).c_str(), &around) == 0)
+      ::chmod(path.c_str(), (made.st_mode | (around.st_mode & 050)) & 07777);
+  } else if (errno != EEXIST) {
     throw_store_error(store_name + ": cannot create the folder", errno);
   }
   try {

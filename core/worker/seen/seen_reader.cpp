@@ -144,7 +144,7 @@ void SeenReader::attach_all() {
       drop_filters();
       if (!state.is_possible())
         throw Error(ErrorKind::Data, path_ + ": is damaged: " + std::to_string(state.size) + " filters");
-      throw Error(ErrorKind::MissingInput, path_ + ": has no filter yet: keysieve status says why");
+      throw Error(ErrorKind::MissingInput, path_ + ": has no filter yet: the log of keysieved says why");
     }
     if (!attach(state)) continue;
     availability_ = is_bypassed(state) ? Availability::Bypassed : Availability::Ready;

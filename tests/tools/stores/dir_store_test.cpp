@@ -83,6 +83,14 @@ TEST_F(DirStore, GivesTheFoldersGroupWhatTheFolderGivesItWhateverTheUmask) {
   }
 }
 
+TEST_F(DirStore, MakesAFolderThatTheGroupOfTheFolderAroundItMayReadWhateverTheUmask) {
+  fs::permissions(directory_.path(), fs::perms(0750));
+  const mode_t before = ::umask(077);
+  open();
+  ::umask(before);
+  EXPECT_EQ(fs::status(folder_).permissions(), fs::perms(0750));
+}
+
 // Its group is no business of a user who is not in it.
 TEST_F(DirStore, LeavesTheUmaskInForceForAUserOutsideOfTheGroup) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";

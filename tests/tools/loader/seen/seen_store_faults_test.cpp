@@ -97,7 +97,7 @@ TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
   host.reboot_and_start();
   EXPECT_THAT(host.look(kNoon + kMinute).reason, HasSubstr(redis.unix_url()));
   EXPECT_FALSE(host.worker().is_ready());
-  EXPECT_THAT(host.worker().reason(), HasSubstr("keysieve status says why"));
+  EXPECT_THAT(host.worker().reason(), HasSubstr("the log of keysieved says why"));
   EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
   redis.start();
   EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).reason.empty(); }));
