@@ -13,7 +13,6 @@
 // - It ends after an hour, and its supervisor (systemd: Restart=always) starts another, with the latest code. It also ends when
 //   Redis or the database is down.
 // - A set that is unavailable answers maybe: right, but slow. The extension logs every change in the error log.
-// - CountedSet (../fpr) needs flush() after each job, and a function that sends its counts to where they are shown.
 
 declare(strict_types=1);
 

@@ -52,7 +52,7 @@ final class ReadmeTest extends TestCase
     public function testEveryExampleHasItsSection(): void
     {
         self::assertSame(
-            ['tag_links', 'usernames', 'add_then_commit', 'disposable_email', 'fpr', 'status_page', 'long_running'],
+            ['tag_links', 'usernames', 'add_then_commit', 'disposable_email', 'status_page', 'long_running'],
             array_keys(iterator_to_array(self::sections())),
         );
         foreach (glob(Examples::path('.') . '/*', GLOB_ONLYDIR) as $folder) {

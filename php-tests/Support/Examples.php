@@ -10,7 +10,7 @@ final class Examples
     private const FOLDER = __DIR__ . '/../../examples';
     /** Debian's PHP has these as modules; elsewhere they are built in. igbinary: redis may need it. */
     private const MODULES = [
-        'ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'dom', 'simplexml', 'pdo', 'pdo_sqlite', 'igbinary', 'redis', 'apcu',
+        'ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'dom', 'simplexml', 'pdo', 'pdo_sqlite', 'igbinary', 'redis',
     ];
 
     private const PAGE_BY_NAME = <<<'PHP'
