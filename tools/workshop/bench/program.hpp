@@ -9,7 +9,7 @@
 
 namespace keysieve {
 
-// The main() of a program that is called as `usage` says, such as "key_list COUNT": optional arguments are in
+// The main() of a program that is called as `usage` says, such as "lookup_bench [--quick]": optional arguments are in
 // brackets. `run` takes argv; an exception from it ends the program with one line that names it, and status
 // 1.
 template <typename Run>
