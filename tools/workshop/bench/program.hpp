@@ -9,9 +9,9 @@
 
 namespace keysieve {
 
-// The main() of a program that is called as `usage` says, such as "lookup_bench [--quick]": optional arguments are in
-// brackets. `run` takes argv; an exception from it ends the program with one line that names it, and status
-// 1.
+// The main() of a program that is called as `usage` says, such as "lookup_bench [--quick]": optional
+// arguments are in brackets. `run` takes argv; an exception from it ends the program with one line that names
+// it, and status 1.
 template <typename Run>
 int run_main(const std::string& usage, int argc, char** argv, Run run) {
   const auto most = std::count(usage.begin(), usage.end(), ' ') + 1;
