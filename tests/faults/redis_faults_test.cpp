@@ -1,4 +1,5 @@
-// A Redis server that is killed and started again, under a push and under keysieved; cut connections; a full one.
+// A Redis server that is killed and started again, under a push and under keysieved; cut connections; a full
+// one.
 #include <gmock/gmock.h>
 
 #include <random>
