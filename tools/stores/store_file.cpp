@@ -9,6 +9,21 @@
 #include "tools/program/durable_file.hpp"
 
 namespace keysieve {
+namespace {
+
+// In a folder that hands on its group (S_ISGID), the umask does not decide whether that group, such as a web
+// server's, can read a new one.
+void share_as_around(const std::string& path) {
+  const FileDescriptor folder = open_store_file(path, O_RDONLY | O_DIRECTORY);
+  struct stat made {};
+  struct stat around {};
+  if (::fstat(folder.get(), &made) != 0 || ::stat(folder_of(path).c_str(), &around) != 0) return;
+  const mode_t missing = around.st_mode & (S_IRGRP | S_IXGRP) & ~made.st_mode;
+  if ((around.st_mode & S_ISGID) != 0 && missing != 0)
+    static_cast<void>(::fchmod(folder.get(), (made.st_mode | missing) & 07777));
+}
+
+}  // namespace
 
 void throw_store_error(const std::string& what, int error_number) {
   const std::string message = what + ": " + std::generic_category().message(error_number);
@@ -37,12 +52,8 @@ void throw_too_large(const std::string& store_name, std::string_view key) {
 }
 
 void create_folder(const std::string& path, const std::string& store_name) {
-  struct stat made {};
-  struct stat around {};
   if (::mkdir(path.c_str(), 0770) == 0) {
-    // Whatever the umask, a web server that may read the folder around it may read it.
-    if (::stat(path.c_str(), &made) == 0 && ::stat(folder_of(path).c_str(), &around) == 0)
-      ::chmod(path.c_str(), (made.st_mode | (around.st_mode & 050)) & 07777);
+    share_as_around(path);
   } else if (errno != EEXIST) {
     throw_store_error(store_name + ": cannot create the folder", errno);
   }

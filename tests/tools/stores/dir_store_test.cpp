@@ -83,12 +83,15 @@ TEST_F(DirStore, GivesTheFoldersGroupWhatTheFolderGivesItWhateverTheUmask) {
   }
 }
 
-TEST_F(DirStore, MakesAFolderThatTheGroupOfTheFolderAroundItMayReadWhateverTheUmask) {
-  fs::permissions(directory_.path(), fs::perms(0750));
-  const mode_t before = ::umask(077);
-  open();
-  ::umask(before);
-  EXPECT_EQ(fs::status(folder_).permissions(), fs::perms(0750));
+TEST_F(DirStore, MakesAFolderForTheGroupThatTheFolderAroundItHandsOnWhateverTheUmask) {
+  for (const auto& [around, made] : {std::pair(02750U, 02750U), {0750U, 0700U}}) {
+    fs::remove_all(folder_);
+    fs::permissions(directory_.path(), fs::perms(around));
+    const mode_t before = ::umask(077);
+    open();
+    ::umask(before);
+    EXPECT_EQ(fs::status(folder_).permissions(), fs::perms(made));
+  }
 }
 
 // Its group is no business of a user who is not in it.

@@ -90,7 +90,8 @@ RefreshOutcome outcome_of(const Error& error, const At& at, bool is_live) {
 
 RefreshOutcome gone_again() {
   return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
-                    "cannot publish: the new publication is gone, or cannot be attached");
+                    "cannot publish: the new publication is gone, or cannot be attached: perhaps no file "
+                    "descriptor is left (ulimit -n)");
 }
 
 }  // namespace keysieve

@@ -49,14 +49,14 @@ function describe(array $cost, int $keys): array
     return array_map(three_digits(...), [$cost[0], $cost[1], $cost[0] * 1e9 / $keys, $cost[2]]);
 }
 
-function make_keys(string $programs, string $file, int $count): void
+function make_keys(string $file, int $count): void
 {
     fwrite(STDERR, 'making a list of ' . short_count($count) . " keys\n");
-    shell("seq -f key-%016.0f $count >$file; cat $file >/dev/null");
+    shell("seq -f %016.0f $count | rev | sed s/^/key-/ >$file; cat $file >/dev/null"); // in no order
 }
 
 // Input of the peers: made once, not measured.
-make_keys($programs, 'keys', $keys);
+make_keys('keys', $keys);
 shell("sed 's/$/ 1/' keys >keys.cdb");
 shell('awk \'NR % ' . KEYS_PER_COMMAND . ' == 1 { printf "%sSADD tags", (NR > 1 ? "\n" : "") } { printf " %s", $0 } END { print "" }\' keys >keys.redis');
 file_put_contents('keys.sql', "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;\n" .
@@ -87,7 +87,7 @@ shell('rm -f keys* sorted');
 
 $series = ['split_block_bloom' => '', 'split_block_bloom, ' . LIMIT => LIMIT, 'ribbon' => '--kind ribbon'];
 foreach ($sizes as $size) {
-    make_keys($programs, 'many', $size);
+    make_keys('many', $size);
     $methods = array_map(fn (string $options): array => ["$programs/keysieve build --set bench $options many -o set.ks", ''], $series);
     $grown[$size] = median_costs($methods, $size > 10_000_000 ? 1 : (int) $rounds);
 }
