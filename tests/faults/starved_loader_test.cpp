@@ -43,8 +43,9 @@ class StarvedLoader : public SetRefresherTest {
     const RefreshOutcome& outcome = refresh();
     ASSERT_TRUE(outcome.is_good()) << outcome.reason;
     reader_->check_soon();
-    EXPECT_EQ(reader_->follow()->snapshot().header().build_id,
-              view_of(numbered_snapshot(pushed_)).header().build_id);
+    const Attachment* attached = reader_->follow();
+    ASSERT_NE(attached, nullptr);
+    EXPECT_EQ(attached->snapshot().header().build_id, view_of(numbered_snapshot(pushed_)).header().build_id);
     expect_nothing_forgotten(added_.size());
   }
 

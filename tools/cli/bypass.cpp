@@ -76,9 +76,9 @@ void bypass_published(Report& report, const BypassOptions& options) {
 }
 
 std::string meaning_of(OnUnavailable answer) {
-  const char* meaning = answer == OnUnavailable::Throw ? "each call throws an exception"
-                        : answer == OnUnavailable::New ? "every key is new"
-                                                       : "every key is seen";
+  const char* meaning = answer == OnUnavailable::New    ? "every key is new"
+                        : answer == OnUnavailable::Seen ? "every key is seen"
+                                                        : "each call throws an exception";
   return fmt::format("workers answer as on_unavailable says: \"{}\", {}", to_string(answer), meaning);
 }
 

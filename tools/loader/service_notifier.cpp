@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kWithoutWatchdog = std::chrono::hours(1);
 
-// systemd wants the time of the reload on the clock it uses itself.
+// systemd wants the time of the reload by CLOCK_MONOTONIC, which is GCC's and clang's steady_clock on Linux.
 std::string monotonic_microseconds() {
   const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count());

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/mounts.hpp"
 
@@ -49,6 +50,19 @@ TEST_F(CopiedUpTest, AControlPageIsFollowedThoughItWasCopiedUpByOthers) {
   publish("new");
   reader.check_soon();
   EXPECT_TRUE(answers_from_new(reader));
+}
+
+TEST_F(CopiedUpTest, ASetCanBeBypassed) {
+  publish("old");
+  MOUNT_OVERLAY_OR_SKIP();
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  set_bypass(directory_.path(), kSet, 0);
+  reader.check_soon();
+  EXPECT_FALSE(reader.follow());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_TRUE(reader.follow()) << "from now on at the next call";
 }
 
 // The control page was copied up before the reader came, the layer afterwards.

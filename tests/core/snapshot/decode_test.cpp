@@ -319,7 +319,7 @@ TEST(SnapshotDecode, RefusesNoneAndOneMoreThanTheHighestHashCountOfAKind) {
     for (const int wrong : {0, k + 1}) {
       writable_header(snapshot).hash_count = static_cast<std::uint8_t>(wrong);
       sign_header(snapshot);
-      EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + name));
+      EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + name)) << wrong;
     }
   }
 }

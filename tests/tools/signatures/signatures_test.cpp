@@ -186,7 +186,7 @@ TEST(SignedSnapshot, DiffersFromAnUnsignedOneOnlyInItsFrontPart) {
   EXPECT_EQ(header.stretch_digests.offset, 0U);
 }
 
-// The bytes of a signed snapshot, as core/worker/snapshot/golden_test.cpp pins those of others.
+// The bytes of a signed snapshot, as tests/core/snapshot/golden_test.cpp pins those of others.
 // KEYSIEVE_WRITE_GOLDEN=1 writes the file.
 
 const std::string kPath = KEYSIEVE_GOLDEN_DIRECTORY "/signed.ks";
