@@ -348,10 +348,11 @@ bool refuses_user(const redisReply& reply) noexcept {
   return code_of(reply) == "ERR" && (says("AUTH") || says("'auth'") || says("password"));
 }
 
-// By the words of Redis, too: in a script this has no code.
+// By the words of Redis, too: in a script this has no code. Redis 7.0, then Redis 8.0.
 bool refuses_command(const redisReply& reply) noexcept {
   return code_of(reply) == kPermissionCode ||
-         text_of(reply).find("The user executing the script can't") != std::string_view::npos;
+         text_of(reply).find("The user executing the script can't") != std::string_view::npos ||
+         text_of(reply).find("ACL failure in script") != std::string_view::npos;
 }
 
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key) {
