@@ -76,8 +76,10 @@ class Push {
         put_chunks(progress);
         if (!store_.abilities().durable) read_chunks_back();
         if (const auto moved = move_pointer()) return finish(*moved);
-      } catch (const std::exception&) {
-        withdraw();
+      } catch (const std::exception& failure) {
+        // After an outage a chunk may still be on its way: a push of the next day removes what has arrived.
+        const auto* error = dynamic_cast<const Error*>(&failure);
+        if (error == nullptr || error->kind() != ErrorKind::Unavailable) withdraw();
         throw;
       }
       withdraw();
