@@ -33,7 +33,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
          *
          * @throws InvalidNameException as Set::__construct()
          */
-        public function __construct(public string $name, public ?string $keyProfile = null)
+        public function __construct(public readonly string $name, public readonly ?string $keyProfile = null)
         {
             AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }

@@ -20,7 +20,7 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
         use NotSerializable;
 
         /** @throws InvalidNameException as Set::__construct() */
-        public function __construct(public string $name)
+        public function __construct(public readonly string $name)
         {
             SetName::checked($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }

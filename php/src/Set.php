@@ -21,7 +21,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          *
          * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
          */
-        public function __construct(public string $name, public ?string $keyProfile = null, private ?bool $throw = null)
+        public function __construct(public readonly string $name, public readonly ?string $keyProfile = null, private ?bool $throw = null)
         {
             AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
