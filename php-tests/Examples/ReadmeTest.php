@@ -8,7 +8,6 @@ use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\Group;
 
 /** What examples/README.md says of all examples: its commands, run as they are written, and what a batch does. */
 final class ReadmeTest extends TestCase
@@ -89,18 +88,6 @@ final class ReadmeTest extends TestCase
         }
         $query = 'keysieve query products 42; keysieve query products 44 || true';
         self::assertSame("maybe\nabsent\n", $examples->shell($query)->output);
-    }
-
-    #[Group('frameworks')]
-    public function testPromtoolAcceptsTheExpressions(): void
-    {
-        self::assertSame(2, preg_match_all('/^```promql\n(.*?)^```/ms', self::readme(), $found));
-        $rules = [['record' => 'a', 'expr' => $found[1][0]], ['record' => 'b', 'expr' => $found[1][1]]];
-        $file = tempnam(sys_get_temp_dir(), 'keysieve-rules-');
-        $groups = ['groups' => [['name' => 'readme', 'rules' => $rules]]];
-        file_put_contents($file, json_encode($groups, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
-        $check = Program::run(['promtool', 'check', 'rules', $file]);
-        self::assertStringContainsString('SUCCESS: 2 rules found', $check->output, $check->errors);
     }
 
     private static function readme(): string
