@@ -66,7 +66,7 @@ void Loader::round() {
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.round_due_at) continue;
-    const bool is_done = refresh_all(store, false);
+    const bool is_done = refresh_all(store, /*reads_logs_again=*/false);
     store.connection.close();
     if (!is_done) return;
     store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
@@ -142,7 +142,7 @@ void Loader::arm_watches() {
     // Once more after the looks, because only they show which logs to wait for, if the store is there.
     do {
       if (!on_progress_()) return;
-    } while (arm_watch(store) && refresh_all(store, true));
+    } while (arm_watch(store) && refresh_all(store, /*reads_logs_again=*/true));
   }
 }
 

@@ -172,11 +172,15 @@ class Store {
   // The entries behind `after`, oldest first, at most `max_entries` (from 1); trimmed ones are passed over.
   virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& /*after*/,
                                            std::size_t /*max_entries*/) {
-    return check_log(log), std::vector<LogEntry>();
+    check_log(log);
+    return {};
   }
   // The last position ever given out, trimmed or not; all zero for a log that was never appended to. If it
   // falls, the store has lost entries.
-  virtual LogPosition end_of(const std::string& log) { return check_log(log), LogPosition{}; }
+  virtual LogPosition end_of(const std::string& log) {
+    check_log(log);
+    return {};
+  }
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
   // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
