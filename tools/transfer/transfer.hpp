@@ -40,10 +40,11 @@ struct PushResult {
 // pointer by compare-and-set, which allots the next generation; after a lost race it checks the guards again,
 // against the winner. Last, removes the chunks of generations older than the last three. If it is interrupted
 // before the compare-and-set, nothing changes for readers; the first push kAbandonedAfter later removes
-// its chunks. So it is after an outage, when some may still be on their way. A push that fails otherwise or is
-// refused removes them itself, and one whose chunks were removed while it was stopped begins again. Pushing the build that is current already replaces its chunks, which repairs a
-// damaged generation, and returns its record. Throws Data (guard, damaged pointer record), Locked (too many
-// races), CannotCreate (chunks that were evicted at once), and as the store does.
+// its chunks. So it is after an outage, when some may still be on their way. A push that fails otherwise or
+// is refused removes them itself, and one whose chunks were removed while it was stopped begins again.
+// Pushing the build that is current already replaces its chunks, which repairs a damaged generation, and
+// returns its record. Throws Data (guard, damaged pointer record), Locked (too many races), CannotCreate
+// (chunks that were evicted at once), and as the store does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {}, UnixSeconds now = unix_now());
 
