@@ -37,6 +37,13 @@ double most_rate_of(std::span<const SeenTag> run, const SeenFilter& filter) noex
   return std::min(share, 1.0) / static_cast<double>(filter.blocks());
 }
 
+// By the clock of the store too: that of the host may have been behind since before the window began. If the
+// store's is ahead, it does not count.
+UnixSeconds ended_at(const SeenLogEntry& entry, const LogPosition& at, UnixSeconds now) noexcept {
+  const auto appended_at = static_cast<UnixSeconds>(milliseconds_of(at) / 1000);
+  return appended_at <= now + kSeenClockTolerance ? std::max(entry.ended_at, appended_at) : entry.ended_at;
+}
+
 [[noreturn]] void refuse_plan(const SeenLogEntry& entry) {
   throw Error(
       ErrorKind::Data,
@@ -106,7 +113,7 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Movi
     std::set<FilterId> passed_over;
     LogPosition read_to{};
     Refused refused;
-    const auto take = [&](const SeenLogEntry& entry, const LogPosition& /*at*/) {
+    const auto take = [&](const SeenLogEntry& entry, const LogPosition& at) {
       std::uint64_t& number = numbers[entry.sender];
       if (number != 0 && entry.number > number + 1) lost += entry.number - number - 1;
       number = std::max(number, entry.number);
@@ -128,7 +135,7 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Movi
           is_planned ? own_plan->second.window
                      : SeenWindow{id.window_ends - config_.window.count(), id.window_ends, latest.kept_for};
       UnixSeconds& end = ended[id];
-      end = std::max({end, entry.ended_at, window.ends});
+      end = std::max({end, keysieve::ended_at(entry, at, now.unix), window.ends});
       if (end + window.kept_for <= now.unix) {
         passed_over.insert(id);
         return;

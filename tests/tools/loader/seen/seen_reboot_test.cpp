@@ -244,6 +244,22 @@ TEST_F(SeenClocks, KeepAfterARebootWhatWasSavedByOneThatWasBehind) {
 }
 
 // Positions in the log are of the time at which they were appended, which is today.
+
+TEST_F(SeenClocks, KeepAfterARebootWhatOneSavedThatWasBehindBeforeTheWindowBegan) {
+  const UnixSeconds now = unix_now();
+  const UnixSeconds ends = (now - 11 * kMinute) / (10 * kMinute) * (10 * kMinute);
+  web1_.look(ends - 1);
+  web1_.set_clock(-10 * kMinute);
+  web1_.look(ends);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  web1_.look(ends + kMinute);
+  web1_.set_clock(10 * kMinute);
+  EXPECT_EQ(web1_.look(now).reason, "");
+  web1_.reboot_and_start();
+  web1_.look(now + 10 * kMinute - 1);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+}
+
 TEST_F(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
   const UnixSeconds now = unix_now() / kHour * kHour + kHour;
   const auto at = [](UnixSeconds moment) {
