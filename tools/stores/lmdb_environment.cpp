@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_file.hpp"
@@ -16,6 +19,10 @@ namespace keysieve {
 namespace {
 
 constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
+// Since LMDB 0.9.25 the process that closes it last destroys the mutexes in the lock file, also those of one
+// that opens it at that moment, to which they are invalid (EINVAL). They are whole again once nobody has it
+// open.
+constexpr int kMostTries = 100;
 
 [[noreturn]] void throw_lmdb_error(const std::string& what, int code) {
   if (code > 0) throw_store_error(what, code);
@@ -55,8 +62,12 @@ void wake_watches(MDB_env* environment) {
 
 LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes,
                                  const std::string& store_name) {
-  int code = open(folder, map_bytes, 0);
-  if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
+  int code = open(folder, map_bytes, store_name);
+  for (int tries = 1; code == EINVAL && tries < kMostTries; ++tries) {
+    environment_.reset();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 + random_value<std::uint8_t>() % 16));
+    code = open(folder, map_bytes, store_name);
+  }
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
   path_ = folder + "/" + kDatabaseFile;
   int file = -1;
@@ -64,7 +75,6 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
   mdb_env_get_fd(environment_.get(), &file);
   if (::fstat(file, &status) != 0) throw_store_error(store_name + ": cannot open", errno);
   identity_ = identity_of(status);
-  claim_process_id(store_name);
   int dead_readers = 0;  // their slots would keep old pages from being used again
   mdb_reader_check(environment_.get(), &dead_readers);
 }
@@ -73,7 +83,7 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
 // closed. So programs in two containers cannot both read if both have the id 1. Writers are not held back,
 // which is worse: if one is killed while it waits, the kernel mistakes the other's lock for its own,
 // because their ids are equal, and a third can write at the same time. Hence this lock comes first.
-void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
+int LmdbEnvironment::claim_process_id(const std::string& store_name) const {
   MDB_txn* reader = nullptr;
   const int code = mdb_txn_begin(environment_.get(), nullptr, MDB_RDONLY, &reader);
   if (code == EAGAIN || code == EACCES) {
@@ -81,8 +91,8 @@ void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
                 store_name + ": cannot open: a process of another container has it open, with the id " +
                     std::to_string(::getpid()) + " as this one; let both containers share one PID namespace");
   }
-  if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
-  mdb_txn_abort(reader);
+  if (code == MDB_SUCCESS) mdb_txn_abort(reader);
+  return code;
 }
 
 void LmdbEnvironment::check_file(const std::string& store_name) const {
@@ -99,7 +109,13 @@ std::size_t LmdbEnvironment::last_transaction() const noexcept {
   return info.me_last_txnid;
 }
 
-int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, unsigned flags) {
+int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name) {
+  int code = open_with(0, folder, map_bytes);
+  if (code == EACCES || code == EROFS) code = open_with(MDB_RDONLY, folder, map_bytes);
+  return code == MDB_SUCCESS ? claim_process_id(store_name) : code;
+}
+
+int LmdbEnvironment::open_with(unsigned flags, const std::string& folder, std::uint64_t map_bytes) {
   MDB_env* created = nullptr;
   if (const int code = mdb_env_create(&created); code != MDB_SUCCESS) return code;
   environment_.reset(created);

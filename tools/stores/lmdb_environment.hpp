@@ -35,8 +35,10 @@ class LmdbEnvironment {
 
  private:
   LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name);
-  int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags);
-  void claim_process_id(const std::string& store_name) const;
+  // These return LMDB's code.
+  int open(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name);
+  int open_with(unsigned flags, const std::string& folder, std::uint64_t map_bytes);
+  [[nodiscard]] int claim_process_id(const std::string& store_name) const;
 
   std::unique_ptr<MDB_env, decltype(&mdb_env_close)> environment_{nullptr, mdb_env_close};
   std::string path_;  // of the database

@@ -258,6 +258,21 @@ TEST_F(LmdbStore, IsNotOpenedByProcessesWithTheSameIdInTwoContainers) {
   for (const int end : {opened[0], opened[1], closing[0], closing[1]}) ::close(end);
 }
 
+// Each of them may be the last to close it while another opens it.
+TEST_F(LmdbStore, IsOpenedAndClosedByManyProcessesAtOnce) {
+  put(*open(), "a", "1");
+  std::array<pid_t, 4> processes{};
+  for (pid_t& process : processes) {
+    process = start_process([this] {
+      for (int i = 0; i < 250; ++i) {
+        if (open()->get("a") != "1") return 1;
+      }
+      return 0;
+    });
+  }
+  for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
+}
+
 // The log is as a writer finds it whose clock is behind. This also fixes the names of a log's keys.
 TEST_F(LmdbStore, PositionsRiseWhenTheClockGoesBack) {
   open();
