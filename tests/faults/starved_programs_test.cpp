@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ class PreloadedFaults {
       address = ::mmap(nullptr, sizeof(AllocationFaults), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (address == MAP_FAILED) throw std::bad_alloc();
     faults_ = static_cast<AllocationFaults*>(address);
+    std::filesystem::create_symlink(FAILING_ALLOCATIONS, library());
   }
   PreloadedFaults(const PreloadedFaults&) = delete;
   PreloadedFaults& operator=(const PreloadedFaults&) = delete;
@@ -43,7 +45,7 @@ class PreloadedFaults {
   static constexpr int kSanitizer = 99;
   [[nodiscard]] std::vector<std::string> environment() const {
     const char* options = std::getenv("ASAN_OPTIONS");
-    return {"LD_PRELOAD=" FAILING_ALLOCATIONS, "KEYSIEVE_ALLOCATIONS=" + path_,
+    return {"LD_PRELOAD=" + library(), "KEYSIEVE_ALLOCATIONS=" + path_,
             std::string("ASAN_OPTIONS=") + (options == nullptr ? "" : options) +
                 ":verify_asan_link_order=0:exitcode=" + std::to_string(kSanitizer)};
   }
@@ -61,6 +63,9 @@ class PreloadedFaults {
   [[nodiscard]] std::uint64_t made() const noexcept { return faults_->made; }
 
  private:
+  // A space, which the path of the build may have, would end the name.
+  [[nodiscard]] std::string library() const { return path_ + ".so"; }
+
   std::string path_;
   AllocationFaults* faults_;
 };

@@ -63,7 +63,7 @@ TEST_F(Status, ColoursTheStateAndTheTroubleOnATerminal) {
   std::filesystem::create_directory(shared_memory() + "/never");
   ProgramCall call = call_of({});
   call.program = "/usr/bin/script";
-  call.arguments = {"--quiet", "--command", KEYSIEVE_PROGRAM " status", "/dev/null"};
+  call.arguments = {"--quiet", "--command", "'" KEYSIEVE_PROGRAM "' status", "/dev/null"};
   call.environment = {"TERM=xterm", "KEYSIEVE_DIRECTORY=" + shared_memory()};
   EXPECT_THAT(run_program(call).output, AllOf(HasSubstr("\033[31mmissing\033[0m   \033[31mmissing\033[0m"),
                                               HasSubstr("\033[33mbypassed\033[0m")));

@@ -186,7 +186,7 @@ TEST_F(Keysieved, FailsToReloadAWrongConfigurationByItsUnit) {
       const auto replace = [&](const std::string& from, const std::string& to) {
         if (const auto at = command.find(from); at != std::string::npos) command.replace(at, from.size(), to);
       };
-      replace("/usr/bin/keysieved", KEYSIEVED_PROGRAM);
+      replace("/usr/bin/keysieved", "'" KEYSIEVED_PROGRAM "'");
       replace(kDefaultConfigPath, site_.config_path());
       replace("$MAINPID", std::to_string(keysieved_->pid()));
       if (const int status = std::system((command + " >/dev/null 2>&1").c_str()); status != 0)

@@ -28,6 +28,8 @@ class SetRefresherDamage : public SetRefresherTest {
   }
   // As a stray write would do.
   static void zero(const std::string& path, std::uint64_t offset) {
+    std::filesystem::permissions(path, std::filesystem::perms::owner_write,
+                                 std::filesystem::perm_options::add);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(offset));
     file << std::string(4096, '\0') << std::flush;
