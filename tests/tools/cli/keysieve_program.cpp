@@ -164,6 +164,7 @@ std::string KeysieveProgram::answer(const std::string& key, const std::string& s
 }
 
 void damage(const std::string& path, std::size_t offset) {
+  std::filesystem::permissions(path, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   const int byte = file.seekg(static_cast<std::streamoff>(offset)).get();
   file.seekp(static_cast<std::streamoff>(offset)).put(static_cast<char>(byte ^ 1));
