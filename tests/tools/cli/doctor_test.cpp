@@ -122,7 +122,8 @@ TEST_F(Doctor, StatesFactsOfWhatIsInOrder) {
       ContainsRegex("ready: publication 1, generation 1, 100 keys, format 1, keys from .* ago, loader seen"));
   EXPECT_THAT(answer.fact("ok", "room", "ok"), HasSubstr(" free of "));
   EXPECT_THAT(answer.fact("ok", "memory", "ok"), HasSubstr("available on this host"));
-  EXPECT_THAT(answer.fact("ok", "cache", "ok"), ContainsRegex(path("cache") + ": [^ ]+ 07[05]+: .* free of "));
+  EXPECT_THAT(answer.fact("ok", "cache", "ok"),
+              ContainsRegex(path("cache") + ": [^ ]+ 07[05]+: .* free of "));
   EXPECT_EQ(answer.fact("ok", "store main", "ok"), store() + ": generation 1 of tags, as here");
 }
 
