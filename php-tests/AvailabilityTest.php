@@ -168,6 +168,7 @@ final class AvailabilityTest extends TestCase
     #[DataProvider('rights')]
     public function testOwnersAndRightsAreCheckedWithoutThePosixFunctions(\Closure $change, string|int $owner, string $state, string $reason): void
     {
+        self::needsRoot();
         SharedMemory::put('rights', ['apple']);
         $folder = SharedMemory::folder('rights');
         $files = glob("$folder/*.ks");
@@ -211,7 +212,7 @@ final class AvailabilityTest extends TestCase
     {
         SharedMemory::put("forged-$kind", self::keys(300), ['--kind', $kind, '--shard-size', '1KiB', '--fpr', '0.01']);
         $files = glob(SharedMemory::folder("forged-$kind") . '/*.ks');
-        file_put_contents(end($files), Forgery::of(file_get_contents(end($files)), $offset, $bytes));
+        SharedMemory::overwrite(end($files), Forgery::of(file_get_contents(end($files)), $offset, $bytes));
         $script = PhpScript::run("\$set = new Set('forged-$kind'); echo json_encode([\$set->availability()->name, \$set->mayContainMany(['key 1', 'pear'])]);");
         self::assertSame('["Missing",[true,true]]', $script->output);
         self::assertStringContainsString($reason, $script->errors);

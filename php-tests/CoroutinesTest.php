@@ -36,9 +36,9 @@ final class CoroutinesTest extends TestCase
         $folder = SharedMemory::folder('overtaken');
         for ($number = 1; $number <= 3; ++$number) {
             SharedMemory::putWithLayer('overtaken', ['apple']);
-            Program::output(['sh', '-c', "mkdir -p '$folder/kept' && cp -p '$folder'/000* '$folder/kept'"]);
+            Program::output(['sh', '-c', "mkdir -p '$folder/kept' && cp -pf '$folder'/000* '$folder/kept'"]);
         }
-        Program::output(['sh', '-c', "cp -p '$folder/kept'/* '$folder'"]); // also those that the publisher has removed
+        Program::output(['sh', '-c', "cp -pf '$folder/kept'/* '$folder'"]); // also those that the publisher has removed
         $script = self::switching(<<<'PHP'
             $directory = get_cfg_var('keysieve.directory');
             $publish = fn (int $number) => Switching::really(function () use ($directory, $number): void {

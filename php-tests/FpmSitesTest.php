@@ -44,6 +44,7 @@ final class FpmSitesTest extends TestCase
 
     public static function setUpBeforeClass(): void
     {
+        self::needsRoot();
         self::publish('apples', 'apple');
         self::publish('pears', 'pear');
     }

@@ -209,8 +209,8 @@ final class MapTest extends TestCase
             SharedMemory::publish(SharedMemory::buildMap($name, self::TIERS));
         }
         match ($name) {
-            'expired' => file_put_contents($file, Forgery::of(file_get_contents($file), 96, pack('P', 1))), // valid_for
-            'newer' => file_put_contents($file, Forgery::of(file_get_contents($file), 8, "\2")),
+            'expired' => SharedMemory::overwrite($file, Forgery::of(file_get_contents($file), 96, pack('P', 1))), // valid_for
+            'newer' => SharedMemory::overwrite($file, Forgery::of(file_get_contents($file), 8, "\2")),
             'bypassed' => SharedMemory::bypass($name),
             default => null,
         };

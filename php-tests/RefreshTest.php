@@ -173,10 +173,10 @@ final class RefreshTest extends TestCase
     /** @return iterable<string, array{\Closure(string): void, string, string}> what happens to a snapshot's file, the state and the reason */
     public static function faultsOfAPublication(): iterable
     {
-        yield 'cut short' => [static fn (string $file) => ftruncate(fopen($file, 'r+'), 5_000), 'Missing', 'is cut short'];
+        yield 'cut short' => [static fn (string $file) => SharedMemory::overwrite($file, substr(file_get_contents($file), 0, 5_000)), 'Missing', 'is cut short'];
         yield 'not trusted' => [static fn (string $file) => chmod($file, 0666), 'Missing', 'not trusted'];
         yield 'of a newer kind' => [
-            static fn (string $file) => file_put_contents($file, Forgery::of(file_get_contents($file), 10, "\xc8")),
+            static fn (string $file) => SharedMemory::overwrite($file, Forgery::of(file_get_contents($file), 10, "\xc8")),
             'Incompatible',
             'filter kind 200 is not known',
         ];

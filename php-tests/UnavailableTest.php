@@ -66,9 +66,9 @@ final class UnavailableTest extends TestCase
         yield 'a link as control page' => [$inPlaceOf('control', static fn (string $path) => symlink('lock', $path)), 'FOLDER/control: Too many levels of symbolic links'];
         yield 'a folder as control page' => [$inPlaceOf('control', mkdir(...)), 'FOLDER/control: not trusted: not a regular file'];
         yield 'a pipe as snapshot' => [$inPlaceOf($snapshot, static fn (string $path) => posix_mkfifo($path, 0600)), "FOLDER/$snapshot: not trusted: not a regular file"];
-        yield 'an empty snapshot' => [static fn (string $folder) => ftruncate(fopen("$folder/$snapshot", 'r+'), 0), "FOLDER/$snapshot: is cut short: 0 bytes"];
+        yield 'an empty snapshot' => [static fn (string $folder) => SharedMemory::overwrite("$folder/$snapshot", ''), "FOLDER/$snapshot: is cut short: 0 bytes"];
         yield 'no files' => [static fn (string $folder) => array_map(unlink(...), glob("$folder/000*")), "FOLDER/$snapshot: No such file or directory"];
-        $forge = static fn (int $offset, string $bytes): \Closure => static fn (string $folder) => file_put_contents(
+        $forge = static fn (int $offset, string $bytes): \Closure => static fn (string $folder) => SharedMemory::overwrite(
             "$folder/$snapshot",
             Forgery::of(file_get_contents("$folder/$snapshot"), $offset, $bytes),
         );
