@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/canned_server.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
@@ -69,6 +70,8 @@ TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
   EXPECT_EQ(store_->facts_of("log").count, 3U);
   EXPECT_EQ(store_->facts_of("log").begun, facts.begun);
   server_.command("DEL log");
+  ASSERT_TRUE(
+      eventually([&] { return unix_now_ms() > static_cast<std::int64_t>(milliseconds_of(facts.begun)); }));
   append(*store_, {"d"}, "log");
   all();
   EXPECT_EQ(store_->facts_of("log").count, 1U);
