@@ -59,8 +59,9 @@ class AttachedSets {
   AttachedTable<AttachedSet>& sets() noexcept { return sets_; }
   AttachedTable<AttachedSeen>& seen_sets() noexcept { return seen_sets_; }
 
-  // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
-  void begin_request() noexcept {
+  // The first call of the next request already notices an expiry, the end of a bypass or a removed control
+  // file, and what the last one has replaced is unmapped while nobody waits for an answer.
+  void between_requests() noexcept {
     sets_.for_each([](AttachedSet& set) { set.reader().check_soon(); });
     seen_sets_.for_each([](AttachedSeen& set) { set.reader().check_soon(); });
   }

@@ -150,5 +150,5 @@ ZEND_FUNCTION(KeySieve_stats) {
 ZEND_FUNCTION(KeySieve_begin_request) {
   ZEND_PARSE_PARAMETERS_NONE();
 
-  KEYSIEVE_G(attached_sets)->begin_request();
+  KEYSIEVE_G(attached_sets)->between_requests();
 }

@@ -63,7 +63,13 @@ ZEND_RINIT_FUNCTION(keysieve) {
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
   KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
-  KEYSIEVE_G(attached_sets)->begin_request();
+  KEYSIEVE_G(attached_sets)->between_requests();
+  return SUCCESS;
+}
+
+// Of PHP code that runs even later, such as a session handler, the next request's beginning takes care.
+ZEND_RSHUTDOWN_FUNCTION(keysieve) {
+  KEYSIEVE_G(attached_sets)->between_requests();
   return SUCCESS;
 }
 
@@ -132,7 +138,7 @@ zend_module_entry keysieve_module_entry = {STANDARD_MODULE_HEADER_EX,
                                            ZEND_MINIT(keysieve),
                                            ZEND_MSHUTDOWN(keysieve),
                                            ZEND_RINIT(keysieve),
-                                           nullptr,
+                                           ZEND_RSHUTDOWN(keysieve),
                                            ZEND_MINFO(keysieve),
                                            PHP_KEYSIEVE_VERSION,
                                            ZEND_MODULE_GLOBALS(keysieve),

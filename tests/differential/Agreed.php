@@ -17,8 +17,8 @@ namespace KeySieve\Tests\Differential;
  *    whether they are damaged, or cannot be. The extension leaves that to the loader (Contents::damaged()).
  * 5. If the control page is a link to nothing, the package does not know whether there is one, and answers maybe. The extension goes
  *    on as without one. Nor can the package look behind a file under open_basedir (Spoiling::spoil()).
- * 6. The extension takes its time before it changes over to a new publication, and before it tries again what it could not read. It
- *    looks at clock and files less often, but always in a new request (ControlBytes::of(), SetHistory::$isSeenAtOnce).
+ * 6. The extension takes its time before it tries again what it could not read. It looks at clock and files less often, but always
+ *    in a new request (SetHistory::$isSeenAtOnce).
  */
 final class Agreed
 {

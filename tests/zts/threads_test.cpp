@@ -92,16 +92,13 @@ class PhpThreads : public ::testing::Test {
     NewLayer layer(layer_geometry_for(kAddsPerPublication * kPublications, 0.01));
     for (std::uint64_t n = 0; n < added_; ++n) layer.add(hash_of_added(n));
     const Bytes snapshot = std::as_const(variants_[generation_++ % kVariants]).get();
-    published_ = publisher_->publish(snapshot, generation_, layer, publisher_->current());
+    published_ = publisher_->publish(snapshot, generation_, layer);
   }
 
   void add_keys() {
-    std::optional<LayerWriter> previous = publisher_->open_previous_layer();
     LayerWriter current = publisher_->open_layer().value();
     for (std::size_t i = 0; i < kAddsPerPublication; ++i) {
-      const KeyHash hash = hash_of_added(added_);
-      if (previous) previous->add(hash);
-      current.add(hash);
+      current.add(hash_of_added(added_));
       ++added_;
     }
   }

@@ -130,13 +130,12 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
   take_control();
 }
 
-std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer,
-                                 const PublicationId& still_right) {
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer) {
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   view.check_set_name(set_name_, source);
   if (control_->is_removed()) take_control();  // readers would not see the old one
-  const std::uint64_t previous = current().publication;
+  const std::uint64_t replaced = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
                                .generation = generation,
@@ -159,10 +158,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
-  const bool is_damaged = (control_->page().current.load(std::memory_order_relaxed) & kDamagedBit) != 0;
-  const bool is_right = !is_damaged && still_right == PublicationId{stamp.instance, previous};
-  keep_previous(is_right ? previous : 0);
-  make_current(stamp.publication, previous);
+  make_current(stamp.publication, replaced);
   files.keep();
   return stamp.publication;
 }
@@ -170,10 +166,6 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
 PublicationId Publisher::current() const noexcept {
   const ControlPage& page = control_->page();
   return {page.instance, publication_of(page.current.load(std::memory_order_relaxed))};
-}
-
-std::uint64_t Publisher::previous() const noexcept {
-  return control_->page().previous.load(std::memory_order_relaxed);
 }
 
 bool Publisher::mark_damaged() noexcept {
@@ -196,31 +188,11 @@ std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
 }
 
 std::optional<LayerWriter> Publisher::open_layer() const {
-  return open_layer_of(current().publication);
-}
-
-std::optional<LayerWriter> Publisher::open_previous_layer() {
-  try {
-    if (auto layer = open_layer_of(previous())) return layer;
-  } catch (const Error&) {
-    // then no reader may answer from it
-  }
-  leave_previous();
-  return std::nullopt;
-}
-
-std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
-  if (publication == 0) return std::nullopt;
-  WritableLiveFile file(folder_, live_file_name(publication), {control_->page().instance, publication});
+  const PublicationId live = current();
+  if (live.publication == 0) return std::nullopt;
+  WritableLiveFile file(folder_, live_file_name(live.publication), live);
   if (file.geometry().shard_count == 0) return std::nullopt;
   return LayerWriter(std::move(file));
-}
-
-// Release: pairs with the acquire in SetReader::is_behind(). What makes it visible in time is stored later:
-// `current` (make_current()), and the bits of a key that only the current layer gets (set_lane_bits()). A
-// process that has seen one of these also sees that it must not answer from the other publication.
-void Publisher::keep_previous(std::uint64_t publication) const noexcept {
-  control_->writable_page().previous.store(publication, std::memory_order_release);
 }
 
 void Publisher::confirm(UnixSeconds now) noexcept {
@@ -319,15 +291,14 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
                   " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
 }
 
-// Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
-// complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever is
-// published, so these bits are carried over; the damaged bit is not.
-void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
+// Release: pairs with the acquire in SetReader::follow_current, so a reader that sees the number finds both
+// files complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever
+// is published, so these bits are carried over; the damaged bit is not.
+void Publisher::make_current(std::uint64_t publication, std::uint64_t replaced) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
-  control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
   std::uint64_t word = current.load(std::memory_order_relaxed);
   do {
-    if (publication_of(word) != previous) {
+    if (publication_of(word) != replaced) {
       throw Error(ErrorKind::Locked, folder_.path_of(kControlName) +
                                          ": another publisher has moved it to publication " +
                                          std::to_string(publication_of(word)));

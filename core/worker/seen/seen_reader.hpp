@@ -32,7 +32,7 @@ enum class SeenAnswer : std::uint8_t {
 
 class SeenReader {
  public:
-  // Opens nothing yet. The name must be a set name. max_jitter is not used.
+  // Opens nothing yet. The name must be a set name.
   SeenReader(ReaderSettings settings, std::string_view set_name);
 
   // Whether the set can answer now: Ready. At most an atomic load while nothing has changed.

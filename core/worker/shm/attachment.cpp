@@ -1,16 +1,9 @@
 #include "core/worker/shm/attachment.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-
-#include <algorithm>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-
-#ifndef MADV_POPULATE_READ  // glibc before 2.35
-#define MADV_POPULATE_READ 22
-#endif
 
 namespace keysieve {
 namespace {
@@ -46,23 +39,6 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
 // Out of line: a set without added keys must not pay for the layer's code.
 bool Attachment::may_contain_with_layer(KeyHash hash) const noexcept {
   return snapshot_.may_contain(hash) || layer_.may_contain(hash);
-}
-
-bool Attachment::warm_some(std::size_t bytes) noexcept {
-  return advise_next(warm_bytes_, bytes, MADV_POPULATE_READ);
-}
-
-bool Attachment::let_go_of_some(std::size_t bytes) noexcept {
-  return advise_next(let_go_bytes_, bytes, MADV_DONTNEED);
-}
-
-// Counts as done if the kernel does not support the advice (MADV_POPULATE_READ came with Linux 5.14).
-bool Attachment::advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept {
-  const std::size_t size = snapshot_region_.size();
-  const std::size_t piece = std::min(bytes, size - done);
-  const bool advised = ::madvise(snapshot_region_.address() + done, piece, advice) == 0;
-  done += piece;
-  return !advised || done == size;
 }
 
 }  // namespace keysieve

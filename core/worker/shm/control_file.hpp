@@ -57,17 +57,12 @@ struct ControlPage {
   // The loader's last sign of life. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
 
-  // When `current` last moved to another publication, in Unix milliseconds. Stored before `current`
-  // (release), so that a reader that was idle during the move knows that its jitter is long over.
-  alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
+  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_320;
 
   // Like bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
-  // The publication before `current`, from which readers may still answer while keys are added to its live
-  // layer too; 0 if they must not. The publisher stores it (release) before `current`. The loader stores 0
-  // (release) before it adds a key to the current layer alone. Readers load it (acquire) after `current`.
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
+  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_448;
 
   // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
   // again; 0: nobody has promised to. Relaxed: information only.
@@ -87,9 +82,9 @@ static_assert(offsetof(ControlPage, current) == 64);
 static_assert(offsetof(ControlPage, bypass_until) == 128);
 static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
-static_assert(offsetof(ControlPage, moved_at_ms) == 320);
+static_assert(offsetof(ControlPage, reserved_at_320) == 320);
 static_assert(offsetof(ControlPage, store_bypass_until) == 384);
-static_assert(offsetof(ControlPage, previous) == 448);
+static_assert(offsetof(ControlPage, reserved_at_448) == 448);
 static_assert(offsetof(ControlPage, troubles) == 512);
 static_assert(offsetof(ControlPage, next_look) == 576);
 static_assert(offsetof(ControlPage, adds_lost_to_ms) == 640);

@@ -18,7 +18,6 @@ final class ControlPage
     private const BYPASS_UNTIL = 128;
     private const LAST_CONFIRMED = 192;
     private const STORE_BYPASS_UNTIL = 384;
-    private const PREVIOUS = 448;
 
     public readonly int $instance;
     /** @var array{int, int} */
@@ -65,12 +64,6 @@ final class ControlPage
     public static function publicationOf(int $current): int
     {
         return $current & self::ADDS_LOST - 1;
-    }
-
-    /** The publication before, as long as readers may answer from it; 0: none. */
-    public function previous(): int
-    {
-        return $this->number(self::PREVIOUS);
     }
 
     public function lastConfirmed(): int

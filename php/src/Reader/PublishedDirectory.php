@@ -8,7 +8,7 @@ use KeySieve\Availability;
 
 /**
  * A set in the directory where a loader publishes. It answers by the same rules as the extension (docs/concurrency.md): from the
- * current publication, or from the one before it until the current one can be read.
+ * current publication alone.
  */
 final class PublishedDirectory implements Source
 {
@@ -102,7 +102,7 @@ final class PublishedDirectory implements Source
                 $wasBehind = $control !== null && $published !== null && self::isBehind($control, $published, ControlPage::publicationOf($control->current()));
                 $control = new ControlPage((new Folder($this->folder, $this->trustedOwner))->open('control'));
                 if ($wasBehind || $published?->isOf($control)) {
-                    $published = null; // too old even for the page before, or a copy with the same numbers but other files
+                    $published = null; // the page before has named a newer one, or this is a copy: the same numbers but other files
                 }
                 $this->failed = $this->trouble = null;
             }
@@ -127,19 +127,12 @@ final class PublishedDirectory implements Source
         }
         $mayAttach = $wanted !== $this->failed || ($looks && $this->trouble?->isForGood !== true);
         $attached = $mayAttach ? $this->attach($control, $wanted) : null;
-        return [$attached ?? $published, $attached === null && $published !== null && self::isBehind($control, $published, $wanted)];
+        return [$attached ?? $published, $attached === null];
     }
 
-    /**
-     * Keys are added to the current publication and to the one before it, to that one first. Older ones and those of another
-     * control page miss them.
-     *
-     * @throws Failure
-     */
     private static function isBehind(ControlPage $control, Published $published, int $current): bool
     {
-        $isCurrentOrPrevious = in_array($published->number, [$current, $control->previous()], true);
-        return $current !== 0 && (!$isCurrentOrPrevious || !$published->isOf($control));
+        return $current !== 0 && ($published->number !== $current || !$published->isOf($control));
     }
 
     /** Its files may be gone again if a newer one has become current meanwhile. */

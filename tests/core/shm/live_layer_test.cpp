@@ -128,47 +128,26 @@ TEST_F(LiveLayerTest, CountsAKeyWhoseBitsWereCopiedButNotCounted) {
 TEST_F(LiveLayerTest, IsStillThereForALateReader) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));
-  SetReader reader = this->reader(std::chrono::hours(1));
+  SetReader reader = this->reader();
   const Attachment* late = reader.follow();
   for (int i = 0; i < 3; ++i) publish_with({});
   EXPECT_FALSE(std::filesystem::exists(file(live_file_name(1))));
   EXPECT_TRUE(late->may_contain(hash("live1")));
 }
 
-TEST_F(LiveLayerTest, OfThePreviousPublicationGetsKeysToo) {
+// A running worker asks the layer of the publication that is current, which the loader has filled before.
+TEST_F(LiveLayerTest, IsAskedByARunningWorkerAsSoonAsItIsCurrent) {
   publish_with(empty_layer());
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  publish_with(empty_layer());
-  {
-    Publisher publisher = this->publisher();
-    EXPECT_FALSE(test::may_contain(late, "live1"));
-    publisher.open_previous_layer()->add(hash("live1"));
-    publisher.open_layer()->add(hash("live1"));
-  }
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  EXPECT_TRUE(test::may_contain(late, "live1"));
-}
-
-TEST_F(LiveLayerTest, IsNotUsedWhenItLacksKeysOfTheNextOne) {
-  publish_with(empty_layer());
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  SetReader running = this->reader();
+  publisher().open_layer()->add(hash("live1"));
+  EXPECT_TRUE(test::may_contain(running, "live1"));
   NewLayer layer = empty_layer();
   layer.add(hash("live1"));
   publish_with(layer);
-  EXPECT_TRUE(test::may_contain(late, "live1"));
-  EXPECT_EQ(test::publication_seen_by(late), 2U);
-}
-
-TEST_F(LiveLayerTest, OfThePreviousPublicationIsNotUsedOnceItCannotBeFilled) {
-  publish_with({});
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  publish_with(empty_layer());
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  EXPECT_FALSE(publisher().open_previous_layer()) << "it has none";
-  EXPECT_EQ(test::publication_seen_by(late), 2U);
+  publisher().open_layer()->add(hash("live2"));
+  EXPECT_TRUE(test::may_contain(running, "live2"));
+  EXPECT_TRUE(test::may_contain(running, "live1"));
+  EXPECT_EQ(test::publication_seen_by(running), 2U);
 }
 
 // All pages were written during publication, so a later store needs no more space.

@@ -99,6 +99,27 @@ TEST_F(PublisherControlTest, SaysThatAPublishedSetHasNoLoaderAnyMore) {
   EXPECT_TRUE(Troubles(writable_control().page().troubles).has(Trouble::NotConfigured));
 }
 
+// What is added to the page later must find zero there.
+TEST_F(PublisherControlTest, WritesReservedBytesAsZero) {
+  constexpr std::size_t kFields[] = {64, 128, 192, 256, 384, 512, 576, 640};  // docs/concurrency.md
+  publish("old");
+  Publisher publisher = this->publisher();
+  publisher.publish(snapshot_of("new").get(), 1);
+  publisher.mark_adds_lost(1);
+  publisher.confirm(1);
+  publisher.beat(1, 1);
+  publisher.leave();
+  set_bypass(directory_.path(), kSet, 1);
+  set_store_bypass(directory_.path(), kSet, 1);
+  const WritableControlFile control = writable_control();
+  const Bytes page = std::as_bytes(std::span(&control.page(), 1));
+  for (std::size_t at = kCacheLineBytes; at < page.size(); ++at) {
+    const bool is_field =
+        std::ranges::any_of(kFields, [at](std::size_t field) { return at / 8 == field / 8; });
+    EXPECT_TRUE(is_field || page[at] == std::byte{0}) << at;
+  }
+}
+
 // The page can be made anew, its number with it.
 TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
   publish("old");

@@ -46,20 +46,16 @@ class SharedMemory : public ::testing::Test {
   Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
   std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
     Publisher publisher = this->publisher();
-    return publisher.publish(snapshot.get(), generation, {}, publisher.current());
+    return publisher.publish(snapshot.get(), generation);
   }
   std::uint64_t publish(const std::string& prefix, std::uint64_t generation = 1) const {
     return publish(snapshot_of(prefix), generation);
   }
 
-  // Attaches at once, unless told otherwise.
-  [[nodiscard]] SetReader reader(std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const {
-    return {{.directory = directory_.path(), .max_jitter = max_jitter}, kSet};
-  }
+  [[nodiscard]] SetReader reader() const { return {{.directory = directory_.path()}, kSet}; }
 
   // A reader that has attached publication 1, whose keys are "old0" to "old99".
-  [[nodiscard]] SetReader reader_of_old(
-      std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const;
+  [[nodiscard]] SetReader reader_of_old() const;
 
   // What a new reader attaches. Valid until the next call.
   const Attachment& attach() {
@@ -102,9 +98,7 @@ class SharedMemory : public ::testing::Test {
   }
   void make_current_by_hand(std::uint64_t publication) const {
     const WritableControlFile control = writable_control();
-    ControlPage& page = control.writable_page();
-    page.previous.store(publication_of(page.current));
-    page.current.store(publication);
+    control.writable_page().current.store(publication);
   }
   void place_files(std::uint64_t instance, std::uint64_t publication, Bytes snapshot) const {
     const auto set_folder = PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
@@ -146,9 +140,9 @@ inline bool answers_from_new(SetReader& reader) {
   return may_contain(reader, "new1") && !may_contain(reader, "old1");
 }
 
-inline SetReader SharedMemory::reader_of_old(std::chrono::milliseconds max_jitter) const {
+inline SetReader SharedMemory::reader_of_old() const {
   publish("old");
-  SetReader reader = this->reader(max_jitter);
+  SetReader reader = this->reader();
   EXPECT_EQ(publication_seen_by(reader), 1U);
   return reader;
 }
