@@ -107,7 +107,7 @@ TEST_F(SetReaderTest, MapsNeverMoreThanTwoPublicationsInARequestThatNeverEnds) {
   }
   publish_by_hand(6, snapshot_of("new").get().first(5'000));
   EXPECT_EQ(publication_seen_by(reader), 0U);
-  EXPECT_LE(mapped_snapshots(), 2);
+  EXPECT_EQ(mapped_snapshots(), 1) << "there is room for the next before that is mapped";
   EXPECT_EQ(publish("key"), 7U);
   EXPECT_EQ(publication_seen_by(reader), 7U);
   EXPECT_LE(mapped_snapshots(), 2);
