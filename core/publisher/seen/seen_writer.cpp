@@ -90,7 +90,7 @@ bool SeenWriter::attach_all() {
   const SeenState all = state();
   if (!all.is_possible()) return false;
   for (std::uint32_t number = all.first; number != all.end(); ++number) {
-    const SeenEntry& of = page().entry(number);
+    const SeenEntry& of = slot(number);
     try {
       Segment segment = Segment::attach(of.segment_key, of.plan.segment_bytes(), ::geteuid(), folder_.path());
       const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());
@@ -206,7 +206,7 @@ const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
   return *filters_.insert(place, std::move(made));
 }
 
-// Release: pairs with SeenPage::copy_of_entry(). A worker that reads what is written here finds in `state`,
+// Release: pairs with SeenPage::entry(). A worker that reads what is written here finds in `state`,
 // too, that the entry it was looking for is gone.
 void SeenWriter::write(std::uint32_t number, const SeenEntry& entry) const noexcept {
   using Word64 [[gnu::may_alias]] = std::uint64_t;

@@ -144,9 +144,6 @@ struct SeenPage {
 
   alignas(kPageBytes) std::array<SeenEntry, kSeenEntries> entries;
 
-  [[nodiscard]] const SeenEntry& entry(std::uint32_t number) const noexcept {
-    return entries[number % kSeenEntries];
-  }
   // When the last key that its windows should keep may be forgotten, if no loader looks any more. Until the
   // last look keys were added to the newest, though it may have been over by plan.
   [[nodiscard]] UnixSeconds over_at() const noexcept {
@@ -158,12 +155,12 @@ struct SeenPage {
     }
     return over;
   }
-  // For workers: the loader may be writing the next one there. Acquire (pairs with SeenWriter::write()), so
-  // that what they load from `state` afterwards tells whether it was.
-  [[nodiscard]] SeenEntry copy_of_entry(std::uint32_t number) const noexcept {
+  // A copy, since the loader may be writing the next one there. Acquire (pairs with SeenWriter::write()), so
+  // that what is loaded from `state` afterwards tells whether it was.
+  [[nodiscard]] SeenEntry entry(std::uint32_t number) const noexcept {
     using Word64 [[gnu::may_alias]] = std::uint64_t;
     std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)> words;
-    const auto* from = reinterpret_cast<const Word64*>(&entry(number));
+    const auto* from = reinterpret_cast<const Word64*>(&entries[number % kSeenEntries]);
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
     return std::bit_cast<SeenEntry>(words);
   }

@@ -52,7 +52,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
   for (;;) {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
       return SeenAnswer::New;
-    const std::uint32_t won_in = segment_keys_.back();
+    const std::uint32_t won_in = entries_.back().segment_key;
     const HashSeed seed = this->seed();
     refresh();
     // Another call may have won where this one cannot look, or with another hash.
@@ -65,8 +65,8 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
 // may be newer.
 bool SeenReader::wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept {
   std::size_t newer = 0;
-  for (std::size_t i = 0; i < segment_keys_.size(); ++i) {
-    if (segment_keys_[i] == segment_key) newer = i + 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].segment_key == segment_key) newer = i + 1;
   }
   return std::all_of(filters_.begin() + static_cast<std::ptrdiff_t>(newer), filters_.end(),
                      [&](const SeenFilter& filter) { return filter.add_if_new(hash); });
@@ -165,13 +165,12 @@ bool SeenReader::is_bypassed(SeenState state) const noexcept {
 // False: it has changed meanwhile.
 bool SeenReader::attach(SeenState wanted) {
   if (wanted == attached_) return true;
-  std::vector<std::uint32_t> keys;
+  std::vector<SeenEntry> entries;
   std::vector<SeenFilter> filters;
   try {
     for (std::uint32_t number = wanted.first; number != wanted.end(); ++number) {
-      const SeenEntry entry = file_->page().copy_of_entry(number);
+      const SeenEntry& entry = entries.emplace_back(file_->page().entry(number));
       filters.push_back(filter_of(entry, segment_of(entry).bytes(), path_));
-      keys.push_back(entry.segment_key);
     }
   } catch (const Error&) {
     if (state_->load(std::memory_order_seq_cst) != wanted.word()) return false;
@@ -182,9 +181,10 @@ bool SeenReader::attach(SeenState wanted) {
   // What was read may have been mixed.
   if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) return false;
   filters_ = std::move(filters);
-  segment_keys_ = std::move(keys);
+  entries_ = std::move(entries);
   std::erase_if(segments_, [this](const Segment& one) {
-    return std::find(segment_keys_.begin(), segment_keys_.end(), one.key()) == segment_keys_.end();
+    return std::none_of(entries_.begin(), entries_.end(),
+                        [&](const SeenEntry& entry) { return entry.segment_key == one.key(); });
   });
   attached_ = wanted;
   return true;
@@ -201,7 +201,7 @@ const Segment& SeenReader::segment_of(const SeenEntry& entry) {
 
 void SeenReader::drop_filters() noexcept {
   filters_.clear();
-  segment_keys_.clear();
+  entries_.clear();
   segments_.clear();
   attached_ = {};
 }

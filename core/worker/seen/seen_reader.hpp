@@ -73,6 +73,7 @@ class SeenReader {
   // Those attached, oldest first.
   [[nodiscard]] SeenState attached() const noexcept { return attached_; }
   [[nodiscard]] const std::vector<SeenFilter>& filters() const noexcept { return filters_; }
+  [[nodiscard]] const std::vector<SeenEntry>& entries() const noexcept { return entries_; }
 
  private:
   // Each fails if the loader changes the page meanwhile, and a busy machine may stop a try for long.
@@ -109,8 +110,8 @@ class SeenReader {
   std::string path_;
   std::optional<SeenPageFile> file_;
   SeenState attached_;
-  std::vector<std::uint32_t> segment_keys_;  // of filters_
-  std::vector<Segment> segments_;            // of filters_, and what was attached for a next try
+  std::vector<SeenEntry> entries_;  // of filters_
+  std::vector<Segment> segments_;   // of filters_, and what was attached for a next try
   std::string reason_;
 };
 
