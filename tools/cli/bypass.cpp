@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/publisher/seen/writable_seen_page.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
@@ -84,11 +84,7 @@ std::string meaning_of(OnUnavailable answer) {
 
 void bypass_seen(Report& report, const BypassOptions& options) {
   const auto until = wanted_end(options);
-  if (until) {
-    set_seen_bypass(options.directory, *options.set_name, *until);
-  } else {
-    clear_seen_bypass(options.directory, *options.set_name);
-  }
+  set_seen_bypass(options.directory, *options.set_name, until.value_or(kBypassOver));
   SeenReader reader = seen_status_reader(options.directory, *options.set_name);
   const bool is_ready = reader.follow();
   add_state(report, until,

@@ -7,10 +7,13 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstring>
+#include <memory>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
@@ -29,6 +32,20 @@ PublisherFolder open_folder(const std::string& directory, std::string_view set_n
   if (::mkdir(all.c_str(), 0755) != 0 && errno != EEXIST) throw_write_error(all, errno);
   if (::chmod(all.c_str(), 0755) != 0 && errno != EPERM) throw_write_error(all, errno);
   return PublisherFolder::open_or_create(all, set_name, group);
+}
+
+// The bytes of a page without filters.
+std::vector<std::byte> new_page(const HashSeed& seed, OnUnavailable on_unavailable) {
+  const auto page = std::make_unique<SeenPage>();
+  page->magic = kSeenMagic;
+  page->endian_mark = kEndianMark;
+  page->abi_major = kSeenAbiMajor;
+  page->seed = seed;
+  page->header_checksum = header_checksum(*page);
+  page->on_unavailable = static_cast<std::uint32_t>(on_unavailable);
+  std::vector<std::byte> bytes(sizeof *page);
+  std::memcpy(bytes.data(), static_cast<const void*>(page.get()), sizeof *page);
+  return bytes;
 }
 
 }  // namespace
@@ -52,13 +69,15 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
 bool SeenWriter::is_empty() const {
   if (!has_page()) return true;
   if (!file_) return false;
-  file_->check(path_);
+  check_seen_page(*file_, path_);
   return state().is_empty();
 }
 
 void SeenWriter::open_page() {
-  file_.emplace(folder_);  // closes the one before first: a lock of its own would be in the way
-  if (!lock_page(file_->file(), path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
+  file_.reset();
+  page_lock_ = folder_.open_file(kSeenPageName, O_RDWR);  // closes the one before, whose lock is in the way
+  file_.emplace(page_lock_, path_);
+  if (!lock_page(page_lock_, path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
 }
 
 bool SeenWriter::adopt() {
@@ -67,7 +86,7 @@ bool SeenWriter::adopt() {
   if (!has_page()) return false;
   try {
     open_page();
-    file_->check(path_);
+    check_seen_page(*file_, path_);
     if (!attach_all()) return false;
   } catch (const Error& failure) {
     if (failure.kind() == ErrorKind::Data || failure.kind() == ErrorKind::Incompatible) return false;
@@ -108,7 +127,7 @@ gid_t SeenWriter::group() const {
 }
 
 void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
-  make_new_page(new_seen_page(seed, on_unavailable));
+  make_new_page(new_page(seed, on_unavailable));
   clear();
   const unsigned deaths = file_ ? deaths_taking_memory() : 0;
   folder_.replace_file(kNewPageName, kSeenPageName);
@@ -155,11 +174,7 @@ void SeenWriter::remove() {
 }
 
 bool SeenWriter::is_in_place() const {
-  if (file_->is_at(path_)) return true;
-  struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
-    throw_read_error(path_, errno);
-  return false;
+  return file_->found_at(path_) == MappedRegion::Found::This;
 }
 
 const OpenFilter* SeenWriter::next_window(const OpenFilter& one) const noexcept {

@@ -211,9 +211,10 @@ std::optional<LayerWriter> Publisher::open_previous_layer() {
 
 std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
   if (publication == 0) return std::nullopt;
-  WritableLiveFile file(folder_, live_file_name(publication), {control_->page().instance, publication});
-  if (file.geometry().shard_count == 0) return std::nullopt;
-  return LayerWriter(std::move(file));
+  auto live = open_live_page<LivePage>(folder_, live_file_name(publication),
+                                       {control_->page().instance, publication});
+  if (live.page().layer_shard_count == 0) return std::nullopt;
+  return LayerWriter(std::move(live));
 }
 
 // Release: pairs with the acquire in SetReader::is_behind(). What makes it visible in time is stored later:

@@ -9,7 +9,7 @@
 #include "core/builder/base/random.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/shm/page_header.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 
 namespace keysieve {
 

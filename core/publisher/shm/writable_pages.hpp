@@ -35,29 +35,6 @@ class WritableControlFile : public ControlFile {
   FileDescriptor file_;
 };
 
-class WritableLiveFile : public LiveFile {
- public:
-  // As LiveFile::open_read_only().
-  WritableLiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id)
-      : WritableLiveFile(folder.open_file(file_name, O_RDWR), folder.path_of(file_name), id) {}
-
-  [[nodiscard]] LivePage& writable_page() const noexcept {
-    return *reinterpret_cast<LivePage*>(region_.address());
-  }
-  [[nodiscard]] LayerLane* writable_lanes() const noexcept { return lanes(); }
-  // Waits until all stores are on the disk; in memory there is nothing to wait for. If this fails, a power
-  // cut may lose some of them.
-  void sync() noexcept {
-    if (!is_in_memory_) region_.flush();
-  }
-
- private:
-  WritableLiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id)
-      : LiveFile(file, path, id, MapAccess::ReadWrite), is_in_memory_(is_in_memory(file, path)) {}
-
-  bool is_in_memory_;
-};
-
 // The bytes of a control page with nothing published, and a random instance.
 std::array<std::byte, kPageBytes> new_control_page();
 

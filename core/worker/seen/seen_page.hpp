@@ -17,10 +17,9 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/log_position.hpp"
-#include "core/worker/base/mapped_region.hpp"
 #include "core/worker/seen/seen_size.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
@@ -168,31 +167,21 @@ struct SeenPage {
 static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
 inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
 
-// The page, mapped for reading. The loader maps it with WritableSeenPageFile.
-class SeenPageFile {
- public:
-  // Throws MissingInput, Permission, NotTrusted, and Data if it has another size; all name the file.
-  explicit SeenPageFile(const SetFolder& folder);
-  // Throws Data (damaged) or Incompatible (another ABI), naming `path`.
-  void check(const std::string& path) const;
+// Throws Data (damaged) or Incompatible (another ABI), naming `path`.
+template <typename Page>
+void check_seen_page(const MappedPage<Page>& mapped, const std::string& path) {
+  check_page(mapped.page(), mapped.size(), kSeenMagic, kSeenAbiMajor, path, "page of a seen set");
+  if (mapped.page().seed.is_zero()) throw Error(ErrorKind::Data, path + ": seed is zero");
+}
 
-  [[nodiscard]] const SeenPage& page() const noexcept {
-    return *reinterpret_cast<const SeenPage*>(region_.address());
-  }
-  // The user who must have created the segments.
-  [[nodiscard]] uid_t owner() const noexcept { return owner_; }
-  // Whether its path leads to this very file, by device and inode and MappedRegion::shows_its_path(). False
-  // too if that cannot be found out.
-  [[nodiscard]] bool is_at(const std::string& path) const noexcept;
-
- protected:
-  SeenPageFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
-
-  MappedRegion region_;
-
- private:
-  FileIdentity identity_;
-  uid_t owner_;
-};
+// Page is SeenPage, or const. Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the
+// file.
+template <typename Page>
+MappedPage<Page> open_seen_page(const SetFolder& folder) {
+  const std::string path = folder.path_of(kSeenPageName);
+  MappedPage<Page> mapped(folder.open_file(kSeenPageName, MappedPage<Page>::kOpenFlags), path);
+  check_seen_page(mapped, path);
+  return mapped;
+}
 
 }  // namespace keysieve

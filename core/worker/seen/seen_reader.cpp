@@ -108,7 +108,7 @@ void SeenReader::look() {
   try {
     const bool is_check_due = pace_.is_due();
     if (is_check_due) pace_.plan(std::chrono::steady_clock::now());
-    if (!file_ || (is_check_due && !file_->is_at(path_))) open_page();
+    if (!file_ || (is_check_due && !is_page_in_place())) open_page();
     attach_all();
   } catch (const Error& failure) {
     availability_ =
@@ -122,11 +122,21 @@ void SeenReader::open_page() {
   file_.reset();
   state_ = &kNoState;
   expected_ = kNoState;
-  SeenPageFile file(SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner));
-  file.check(path_);
-  file_ = std::move(file);
+  const SetFolder folder =
+      SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner);
+  file_ = open_seen_page<const SeenPage>(folder);
+  owner_ = folder.owner();
   state_ = &file_->page().state;
   hasher_.emplace(file_->page().seed);
+}
+
+// False too if that cannot be found out.
+bool SeenReader::is_page_in_place() const {
+  try {
+    return file_->found_at(path_) == MappedRegion::Found::This;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // The loader may add and retire filters meanwhile. What cannot be attached is tried again when `state`
@@ -136,7 +146,7 @@ void SeenReader::attach_all() {
     expected_ = state_->load(std::memory_order_seq_cst);
     const SeenState state = SeenState::of(expected_);
     // A page that has lost all filters may have been replaced, now or while its filters were attached.
-    if (state.is_empty() && !file_->is_at(path_)) {
+    if (state.is_empty() && !is_page_in_place()) {
       open_page();
       continue;
     }
@@ -196,7 +206,7 @@ const Segment& SeenReader::segment_of(const SeenEntry& entry) {
                                 [&](const Segment& one) { return one.key() == entry.segment_key; });
   if (own != segments_.end()) return *own;
   return segments_.emplace_back(
-      Segment::attach(entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_));
+      Segment::attach(entry.segment_key, entry.plan.segment_bytes(), owner_, path_));
 }
 
 void SeenReader::drop_filters() noexcept {

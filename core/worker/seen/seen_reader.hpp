@@ -88,6 +88,7 @@ class SeenReader {
   void look();
   void give_up_once() noexcept;
   void open_page();
+  [[nodiscard]] bool is_page_in_place() const;
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);
   [[nodiscard]] const Segment& segment_of(const SeenEntry& entry);
@@ -108,7 +109,8 @@ class SeenReader {
   ReaderSettings settings_;
   std::string set_name_;
   std::string path_;
-  std::optional<SeenPageFile> file_;
+  std::optional<MappedPage<const SeenPage>> file_;
+  uid_t owner_ = 0;  // who must have created the segments
   SeenState attached_;
   std::vector<SeenEntry> entries_;  // of filters_
   std::vector<Segment> segments_;   // of filters_, and what was attached for a next try

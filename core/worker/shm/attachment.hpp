@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/worker/base/mapped_region.hpp"
 #include "core/worker/shm/live_file.hpp"
 #include "core/worker/shm/set_folder.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
@@ -71,7 +70,7 @@ class Attachment {
 
   PublicationId id_;
   MappedRegion snapshot_region_;
-  LiveFile live_;
+  MappedPage<const LivePage> live_;
   SnapshotView snapshot_;
   LiveLayer layer_;
   std::size_t warm_bytes_ = 0;

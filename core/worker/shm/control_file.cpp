@@ -6,12 +6,12 @@
 #include <string>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/shm/page_header.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 
 namespace keysieve {
 
 void check_control_page(const ControlPage& page, std::string_view path) {
-  check_page_header(page, kControlMagic, kControlAbiMajor, std::string(path), "control page");
+  check_page(page, sizeof page, kControlMagic, kControlAbiMajor, std::string(path), "control page");
 }
 
 ControlFile ControlFile::open_read_only(const SetFolder& folder) {
@@ -25,7 +25,7 @@ ControlFile::ControlFile(const SetFolder& folder, const FileDescriptor& file, Ma
     throw Error(ErrorKind::Data,
                 path + ": has " + std::to_string(status.st_size) + " bytes, a control page has 4096");
   }
-  region_ = map_region(file, access, kPageBytes, path);
+  region_ = map_region(file, access, path);
   check_control_page(page(), path);
   identity_ = identity_of(status);
 }

@@ -130,7 +130,7 @@ bool SetReader::is_layer_replaced_by_something_else() const {
   const PublicationId& id = attachment_->id();
   try {
     const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
-    static_cast<void>(LiveFile::open_read_only(folder, live_file_name(id.publication), id));
+    static_cast<void>(open_live_page<const LivePage>(folder, live_file_name(id.publication), id));
     return false;
   } catch (const Error& failure) {
     return failure.kind() == ErrorKind::Data;

@@ -31,7 +31,7 @@ class SeenPageTest : public test::SeenSets {
   void SetUp() override { static_cast<void>(started_writer()); }
 
   void open(std::optional<uid_t> trusted_owner = std::nullopt) const {
-    SeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner)).check(page_path());
+    open_seen_page<const SeenPage>(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner));
   }
   // By those who open the page, and by workers.
   void expect_refused(ErrorKind kind, const std::string& path, const std::string& message,
@@ -80,7 +80,10 @@ TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
                                   kSeenPageBytes - 1, kSeenPageBytes + 1}) {
     std::filesystem::resize_file(page_path(), bytes);
     expect_refused(ErrorKind::Data, page_path(),
-                   "has " + std::to_string(bytes) + " bytes, not " + std::to_string(kSeenPageBytes));
+                   bytes < kSeenPageBytes
+                       ? "is cut short: " + std::to_string(bytes) + " bytes"
+                       : "has " + std::to_string(bytes) + " bytes, a page of a seen set has " +
+                             std::to_string(kSeenPageBytes));
   }
   std::filesystem::copy_file(whole, page_path(), std::filesystem::copy_options::overwrite_existing);
   EXPECT_NO_THROW(open());

@@ -358,8 +358,8 @@ TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
     EXPECT_TRUE(i == 2 || made.filter.add_if_new(key));
   }
   writer.show();
-  const WritableSeenPageFile file = writable_page_file();
-  SeenPage& page = file.writable_page();
+  const MappedPage<SeenPage> file = writable_page();
+  SeenPage& page = file.page();
   const SeenState all = writer.state();
   const std::array<SeenEntry, 3> entries{page.entry(all.first), page.entry(all.first + 1),
                                          page.entry(all.first + 2)};

@@ -108,8 +108,9 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publish_with(empty_layer());
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
-    const WritableLiveFile live(folder, live_file_name(1), {writable_control().page().instance, 1});
-    set_layer_bits(live.writable_lanes(), live.geometry(), hash("live1"));
+    const auto live =
+        open_live_page<LivePage>(folder, live_file_name(1), {writable_control().page().instance, 1});
+    set_layer_bits(lanes_of(live), layer_of(live).geometry(), hash("live1"));
   }
   SetReader reader = this->reader();
   EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
@@ -320,7 +321,7 @@ TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
     const PublicationId id{writable_control().page().instance, 1};
-    WritableLiveFile(folder, live_file_name(1), id).writable_page().live_keys = 5;
+    open_live_page<LivePage>(folder, live_file_name(1), id).page().live_keys = 5;
   }
   const Attachment& attached = attach();
   EXPECT_EQ(attached.layer().keys(), 0U);

@@ -129,9 +129,9 @@ class AddingBesideThreads : public test::LiveLayers {
 
 TEST_F(AddingBesideThreads, ShowsEachReaderAllCountedKeys) {
   publish_with(empty_layer(kKeys));
-  WritableLiveFile file(SetFolder::open(directory_.path(), kSet, std::nullopt), live_file_name(1),
-                        {writable_control().page().instance, 1});
-  const LiveLayer layer = file.layer();
+  auto file = open_live_page<LivePage>(SetFolder::open(directory_.path(), kSet, std::nullopt),
+                                       live_file_name(1), {writable_control().page().instance, 1});
+  const LiveLayer layer = layer_of(file);
   LayerWriter writer(std::move(file));
   std::vector<std::thread> readers;
   for (int i = 0; i < kReadingThreads; ++i) readers.emplace_back([&] { read(layer); });
