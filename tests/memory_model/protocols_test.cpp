@@ -176,9 +176,9 @@ const std::vector<const char*> kNotInTheModel{
     "const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));",
     "const std::uint64_t now_current = current_->load(std::memory_order_acquire);",
     // Nothing but the bit itself is read by it.
-    "return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;",
-    "if (!adds_lost_to_ms()) control_->writable_page().current.fetch_or(kAddsLostBit);",
-    "if (adds_lost_to_ms()) control_->writable_page().current.fetch_and(~kAddsLostBit);",
+    "return (control_->page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;",
+    "if (!adds_lost_to_ms()) control_->page().current.fetch_or(kAddsLostBit);",
+    "if (adds_lost_to_ms()) control_->page().current.fetch_and(~kAddsLostBit);",
     // Beside the names of files, which the kernel orders.
     "if (control_->page().current.load() != 0) return false;",
     "if (control_->page().current.load() != 0) {",

@@ -15,7 +15,7 @@
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

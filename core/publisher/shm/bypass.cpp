@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "core/publisher/shm/publisher_folder.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 
 namespace keysieve {
 namespace {
@@ -12,9 +11,9 @@ namespace {
 void switch_bypass(const BypassSwitch& bypass, const std::string& directory, std::string_view set_name,
                    UnixSeconds until) {
   change_page(directory, set_name, [&](const SetFolder& folder) {
-    const WritableControlFile control(folder);
-    bypass_of(control.writable_page(), bypass).switch_to(until);
-    return control.found_at(folder.path_of(kControlName)) == ControlFile::Found::This;
+    const auto control = open_control_page<ControlPage>(folder);
+    bypass_of(control.page(), bypass).switch_to(until);
+    return control.found_at(folder.path_of(kControlName)) == MappedRegion::Found::This;
   });
 }
 

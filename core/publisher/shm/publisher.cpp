@@ -1,5 +1,6 @@
 #include "core/publisher/shm/publisher.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -109,14 +110,18 @@ void create_control(const PublisherFolder& folder) {
 
 // A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
 // descriptors, for example) is not, because readers have it mapped.
-WritableControlFile open_or_create_control(const PublisherFolder& folder) {
+MappedPage<ControlPage> open_or_create_control(const PublisherFolder& folder, FileDescriptor& file) {
+  const auto open = [&] {
+    file = folder.open_file(kControlName, O_RDWR);
+    return open_control_page<ControlPage>(folder, file);
+  };
   try {
-    if (folder.status_of(kControlName)) return WritableControlFile(folder);
+    if (folder.status_of(kControlName)) return open();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
   }
   create_control(folder);
-  return WritableControlFile(folder);
+  return open();
 }
 
 }  // namespace
@@ -135,7 +140,8 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   view.check_set_name(set_name_, source);
-  if (control_->is_removed()) take_control();  // readers would not see the old one
+  const auto control = stat_of(control_lock_, folder_.path_of(kControlName));
+  if (control.st_nlink == 0) take_control();  // readers would not see the old one
   const std::uint64_t previous = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
@@ -177,16 +183,16 @@ std::uint64_t Publisher::previous() const noexcept {
 }
 
 bool Publisher::mark_damaged() noexcept {
-  return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
+  return (control_->page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
 void Publisher::mark_adds_lost(std::uint64_t up_to_ms) noexcept {
-  control_->writable_page().adds_lost_to_ms.store(up_to_ms, std::memory_order_relaxed);
-  if (!adds_lost_to_ms()) control_->writable_page().current.fetch_or(kAddsLostBit);
+  control_->page().adds_lost_to_ms.store(up_to_ms, std::memory_order_relaxed);
+  if (!adds_lost_to_ms()) control_->page().current.fetch_or(kAddsLostBit);
 }
 
 void Publisher::forget_lost_adds() noexcept {
-  if (adds_lost_to_ms()) control_->writable_page().current.fetch_and(~kAddsLostBit);
+  if (adds_lost_to_ms()) control_->page().current.fetch_and(~kAddsLostBit);
 }
 
 std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
@@ -221,21 +227,21 @@ std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) c
 // `current` (make_current()), and the bits of a key that only the current layer gets (set_lane_bits()). A
 // process that has seen one of these also sees that it must not answer from the other publication.
 void Publisher::keep_previous(std::uint64_t publication) const noexcept {
-  control_->writable_page().previous.store(publication, std::memory_order_release);
+  control_->page().previous.store(publication, std::memory_order_release);
 }
 
 void Publisher::confirm(UnixSeconds now) noexcept {
-  control_->writable_page().last_confirmed.store(now, std::memory_order_relaxed);
+  control_->page().last_confirmed.store(now, std::memory_order_relaxed);
 }
 
 void Publisher::beat(UnixSeconds now, UnixSeconds next_look) noexcept {
-  ControlPage& page = control_->writable_page();
+  ControlPage& page = control_->page();
   page.heartbeat.store(now, std::memory_order_relaxed);
   page.next_look.store(next_look, std::memory_order_relaxed);
 }
 
 void Publisher::note(const Troubles& troubles) noexcept {
-  control_->writable_page().troubles.store(troubles.word(), std::memory_order_relaxed);
+  control_->page().troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 void Publisher::leave() {
@@ -264,19 +270,20 @@ bool Publisher::remove_if_unused() {
 }
 
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
-  for (const BypassSwitch& bypass : kBypassSwitches)
-    bypass_of(control_->writable_page(), bypass).clear_if_over(now);
+  for (const BypassSwitch& bypass : kBypassSwitches) bypass_of(control_->page(), bypass).clear_if_over(now);
 }
 
 // While this publisher is not looking, the lock file may be removed and another one locked. A replaced
 // control page cannot go unnoticed, so every process that writes to the page holds it as well.
 void Publisher::take_control() {
-  WritableControlFile control = open_or_create_control(folder_);
-  if (!lock_page(control.file(), folder_.path_of(kControlName))) {
+  FileDescriptor file;
+  auto control = open_or_create_control(folder_, file);
+  if (!lock_page(file, folder_.path_of(kControlName))) {
     throw Error(ErrorKind::Locked,
                 folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
   }
   control_ = std::move(control);
+  control_lock_ = std::move(file);
 }
 
 std::uint64_t Publisher::next_publication() const {
@@ -324,8 +331,8 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
 // complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever is
 // published, so these bits are carried over; the damaged bit is not.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
-  std::atomic<std::uint64_t>& current = control_->writable_page().current;
-  control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& current = control_->page().current;
+  control_->page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
   std::uint64_t word = current.load(std::memory_order_relaxed);
   do {
     if (publication_of(word) != previous) {

@@ -7,9 +7,9 @@
 
 #include "core/publisher/shm/layer_writer.hpp"
 #include "core/publisher/shm/new_layer.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/live_layer.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 
@@ -94,7 +94,8 @@ class Publisher {
   std::string set_name_;
   PublisherFolder folder_;
   FileDescriptor lock_;
-  std::optional<WritableControlFile> control_;
+  FileDescriptor control_lock_;  // of its file
+  std::optional<MappedPage<ControlPage>> control_;
 };
 
 }  // namespace keysieve

@@ -12,8 +12,7 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/file_descriptor.hpp"
-#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
@@ -120,33 +119,18 @@ inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t wo
   return in_force;
 }
 
-// Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
-void check_control_page(const ControlPage& page, std::string_view path);
-
-// The page, mapped for reading. Its owner maps it with WritableControlFile.
-class ControlFile {
- public:
-  // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
-  static ControlFile open_read_only(const SetFolder& folder);
-
-  [[nodiscard]] const ControlPage& page() const noexcept {
-    return *reinterpret_cast<const ControlPage*>(region_.address());
-  }
-
-  // What its path leads to, by device and inode and MappedRegion::shows_its_path(): this file, none, or
-  // another one, as after a rename or a mount. Throws Permission, MissingInput if it cannot find out.
-  enum class Found : std::uint8_t { This, None, Another };
-  [[nodiscard]] Found found_at(const std::string& path) const;
-
-  [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
-
- protected:
-  ControlFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
-
-  MappedRegion region_;
-
- private:
-  FileIdentity identity_;
-};
+// Page is ControlPage, or const. `file` was opened in the folder with MappedPage<Page>::kOpenFlags. Throws
+// MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
+template <typename Page>
+MappedPage<Page> open_control_page(const SetFolder& folder, const FileDescriptor& file) {
+  const std::string path = folder.path_of(kControlName);
+  MappedPage<Page> mapped(file, path);
+  check_page(mapped.page(), mapped.size(), kControlMagic, kControlAbiMajor, path, "control page");
+  return mapped;
+}
+template <typename Page>
+MappedPage<Page> open_control_page(const SetFolder& folder) {
+  return open_control_page<Page>(folder, folder.open_file(kControlName, MappedPage<Page>::kOpenFlags));
+}
 
 }  // namespace keysieve

@@ -87,7 +87,7 @@ void SetReader::give_up_once() noexcept {
 void SetReader::follow_control(SteadyTime now) {
   for (int tries = 1;; ++tries) {
     try {
-      if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) open_control();
+      if (!control_ || control_->found_at(control_path_) == MappedRegion::Found::Another) open_control();
       follow_layer();
       retry_at_ = {};
       control_trouble_.reset();
@@ -106,7 +106,7 @@ void SetReader::open_control() {
   const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
   const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
   retired_.reserve(retired_.size() + 1);  // before anything changes: memory may run out
-  control_ = ControlFile::open_read_only(folder);
+  control_ = open_control_page<const ControlPage>(folder);
   current_ = &control_->page().current;
   attach_trouble_.reset();
   next_.reset();

@@ -145,7 +145,7 @@ class SetReader {
   std::string set_name_;
   std::string control_path_;
   SteadyTime created_at_ = std::chrono::steady_clock::now();
-  std::optional<ControlFile> control_;
+  std::optional<MappedPage<const ControlPage>> control_;
   std::unique_ptr<Attachment> attachment_;
   std::unique_ptr<Attachment> next_;                  // being warmed; attachment_ serves meanwhile
   std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still partly mapped

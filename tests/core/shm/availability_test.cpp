@@ -19,8 +19,8 @@ class AvailabilityTest : public test::SharedMemory {
   // Rewrites the control page's header, with the right checksum, as a publisher of another version would.
   template <typename Change>
   void rewrite_control(Change change) {
-    const WritableControlFile control = writable_control();
-    ControlPage& page = control.writable_page();
+    const MappedPage<ControlPage> control = writable_control();
+    ControlPage& page = control.page();
     change(page);
     page.header_checksum =
         checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));

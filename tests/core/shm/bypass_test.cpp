@@ -74,7 +74,8 @@ TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
       ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
     }
     set(0);
-    const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+    const auto control =
+        open_control_page<const ControlPage>(SetFolder::open(directory_.path(), kSet, 12345));
     EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
     clear();
     EXPECT_EQ(control.page().current.load(), 1U);

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/live_file.hpp"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
@@ -56,13 +56,14 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
   std::filesystem::copy_file(file(kControlName), file("copy"));
   std::filesystem::rename(file("copy"), file(kControlName));
   {
-    const WritableControlFile another = writable_control();
-    ASSERT_TRUE(lock_page(another.file(), file(kControlName)));
+    const FileDescriptor another =
+        SetFolder::open(directory_.path(), kSet, std::nullopt).open_file(kControlName, O_RDWR);
+    ASSERT_TRUE(lock_page(another, file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
       EXPECT_EQ(test::failure_of([&] { publisher.publish(snapshot_of("new").get(), 1); }), ErrorKind::Locked)
           << attempt;
     }
-    EXPECT_EQ(publication_of(another.page().current), 1U);
+    EXPECT_EQ(publication_of(writable_control().page().current), 1U);
   }
   EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
 }
@@ -70,8 +71,8 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
 TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   publish("old");
   {
-    const WritableControlFile control = writable_control();
-    control.writable_page().abi_major = 2;
+    const MappedPage<ControlPage> control = writable_control();
+    control.page().abi_major = 2;
   }
   EXPECT_THAT(test::message_of<ErrorKind::Incompatible>([&] { publisher(); }),
               AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));

@@ -339,7 +339,7 @@ TEST_F(SetReaderTest, StopsAnsweringFromAPublicationThatIsNoLongerPrevious) {
   SetReader reader = reader_of_old(hours(1));
   publish("new");
   EXPECT_EQ(publication_seen_by(reader), 1U);
-  writable_control().writable_page().previous.store(0);
+  writable_control().page().previous.store(0);
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 

@@ -10,8 +10,8 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/forked.hpp"
@@ -90,19 +90,19 @@ class SharedMemory : public ::testing::Test {
     return names;
   }
 
-  [[nodiscard]] WritableControlFile writable_control() const {
-    return WritableControlFile(SetFolder::open(directory_.path(), kSet, std::nullopt));
+  [[nodiscard]] MappedPage<ControlPage> writable_control() const {
+    return open_control_page<ControlPage>(SetFolder::open(directory_.path(), kSet, std::nullopt));
   }
 
   // Writes a publication without the publisher's checks, and makes it current.
   void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
-    const WritableControlFile control = writable_control();
+    const MappedPage<ControlPage> control = writable_control();
     place_files(control.page().instance, publication, snapshot);
     make_current_by_hand(publication);
   }
   void make_current_by_hand(std::uint64_t publication) const {
-    const WritableControlFile control = writable_control();
-    ControlPage& page = control.writable_page();
+    const MappedPage<ControlPage> control = writable_control();
+    ControlPage& page = control.page();
     page.previous.store(publication_of(page.current));
     page.current.store(publication);
   }

@@ -12,7 +12,7 @@ using SteppedBypass = test::SharedMemory;
 // again `gap` instructions later.
 TEST_F(SteppedBypass, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
   publish("key");
-  const WritableControlFile control = writable_control();
+  const MappedPage<ControlPage> control = writable_control();
   const auto is_on = [&] { return is_bypassed(control.page().current); };
   const auto clearing = [&] {
     return [publisher = std::make_shared<Publisher>(this->publisher())] {

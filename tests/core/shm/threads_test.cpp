@@ -81,8 +81,8 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
 TEST_F(PublishingBesideThreads, LosesNeitherAPublicationNorASwitchOfABypass) {
   Publisher publisher = this->publisher();
   publisher.publish(generations_.snapshot(0), 0);
-  const WritableControlFile control = writable_control();
-  std::atomic<std::uint64_t>& current = control.writable_page().current;
+  const MappedPage<ControlPage> control = writable_control();
+  std::atomic<std::uint64_t>& current = control.page().current;
   std::atomic<bool> is_over{false};
   std::uint64_t switches = 0;
   std::thread operator_at_work([&] {

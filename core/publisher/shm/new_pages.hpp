@@ -1,39 +1,13 @@
-// The control page and the live file of a publication as their owner has them: new, mapped for writing,
-// locked.
+// The control page of a set and the live page of a publication as the loader makes them; and the lock that it
+// holds on the page of a set.
 #pragma once
 
-#include <fcntl.h>
-
 #include <string>
-#include <utility>
 
-#include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "core/worker/shm/live_file.hpp"
 
 namespace keysieve {
-
-class WritableControlFile : public ControlFile {
- public:
-  // Throws as ControlFile::open_read_only().
-  explicit WritableControlFile(const SetFolder& folder)
-      : WritableControlFile(folder, folder.open_file(kControlName, O_RDWR)) {}
-
-  [[nodiscard]] ControlPage& writable_page() const noexcept {
-    return *reinterpret_cast<ControlPage*>(region_.address());
-  }
-  // Whether the file was removed or replaced and so has lost its name.
-  [[nodiscard]] bool is_removed() const noexcept;
-
-  // For lock_page().
-  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
-
- private:
-  WritableControlFile(const SetFolder& folder, FileDescriptor file)
-      : ControlFile(folder, file, MapAccess::ReadWrite), file_(std::move(file)) {}
-
-  FileDescriptor file_;
-};
 
 // The bytes of a control page with nothing published, and a random instance.
 std::array<std::byte, kPageBytes> new_control_page();
