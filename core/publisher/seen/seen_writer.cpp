@@ -26,12 +26,11 @@ constexpr const char* kNewPageName = "page.new";
 constexpr const char* kAtWork = "another loader is at work on it";
 
 // Everyone may enter the folder of all seen sets. Each set's own folder decides who may read.
-PublisherFolder open_folder(const std::string& directory, std::string_view set_name,
-                            std::optional<gid_t> group) {
+SetFolder open_folder(const std::string& directory, std::string_view set_name, std::optional<gid_t> group) {
   const std::string all = seen_directory(directory);
   if (::mkdir(all.c_str(), 0755) != 0 && errno != EEXIST) throw_write_error(all, errno);
   if (::chmod(all.c_str(), 0755) != 0 && errno != EPERM) throw_write_error(all, errno);
-  return PublisherFolder::open_or_create(all, set_name, group);
+  return open_or_create_folder(all, set_name, group);
 }
 
 // The bytes of a page without filters.
@@ -63,7 +62,7 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
   if constexpr (!kHasWideAtomics)
     throw Error(ErrorKind::Incompatible,
                 folder_.path() + ": this processor has no atomic operation on 16 bytes");
-  lock_ = folder_.take_lock(kAtWork);
+  lock_ = take_lock(folder_, kAtWork);
 }
 
 bool SeenWriter::is_empty() const {
@@ -130,18 +129,18 @@ void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
   make_new_page(new_page(seed, on_unavailable));
   clear();
   const unsigned deaths = file_ ? deaths_taking_memory() : 0;
-  folder_.replace_file(kNewPageName, kSeenPageName);
+  replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
   page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
 }
 
 void SeenWriter::make_new_page(Bytes bytes) const {
-  folder_.remove_file(kNewPageName);
-  const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
+  remove_file(folder_, kNewPageName);
+  const FileDescriptor file = create_file(folder_, kNewPageName, kPageMode);
   try {
     write_all(file, bytes, folder_.path_of(kNewPageName));
   } catch (...) {
-    folder_.remove_file(kNewPageName);  // others may need the room
+    remove_file(folder_, kNewPageName);  // others may need the room
     throw;
   }
 }
@@ -153,7 +152,7 @@ void SeenWriter::make_new_page(Bytes bytes) const {
 void SeenWriter::take_over(SeenWriter& old) {
   SeenPage& from = old.page();
   make_new_page(std::as_bytes(std::span(&from, 1)));
-  folder_.replace_file(kNewPageName, kSeenPageName);
+  replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
   filters_ = std::exchange(old.filters_, {});
   from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
@@ -169,7 +168,7 @@ void SeenWriter::clear() noexcept {
 
 void SeenWriter::remove() {
   clear();
-  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) folder_.remove_file(name);
+  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) remove_file(folder_, name);
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
 }
 

@@ -130,7 +130,7 @@ class SeenWriter {
   void replace_lost(std::size_t index);
   void sweep() const noexcept;
 
-  PublisherFolder folder_;
+  SetFolder folder_;
   FileDescriptor lock_;
   CheckMemory check_memory_;
   std::string path_;  // of the page

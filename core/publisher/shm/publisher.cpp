@@ -44,7 +44,7 @@ void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
 // a lost lock another publisher may work under the same names.
 class NewFiles {
  public:
-  explicit NewFiles(const PublisherFolder& folder) : folder_(folder) {}
+  explicit NewFiles(const SetFolder& folder) : folder_(folder) {}
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles() {
@@ -81,7 +81,7 @@ class NewFiles {
   }
 
   void rename(const std::string& from, const std::string& to) {
-    folder_.rename_file(from, to);
+    rename_file(folder_, from, to);
     std::replace(names_.begin(), names_.end(), from, to);
   }
 
@@ -89,28 +89,28 @@ class NewFiles {
 
  private:
   FileDescriptor create(const std::string& name, mode_t mode) {
-    FileDescriptor file = folder_.create_file(name, mode);
+    FileDescriptor file = create_file(folder_, name, mode);
     names_.push_back(name);
     return file;
   }
 
-  const PublisherFolder& folder_;
+  const SetFolder& folder_;
   std::vector<std::string> names_;
 };
 
-void create_control(const PublisherFolder& folder) {
+void create_control(const SetFolder& folder) {
   const std::string name = temporary(kControlName);
-  folder.remove_file(name);
+  remove_file(folder, name);
   NewFiles files(folder);
   files.write(name, {new_control_page()}, kControlMode);
-  folder.remove_file(kControlName);
+  remove_file(folder, kControlName);
   files.rename(name, kControlName);
   files.keep();
 }
 
 // A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
 // descriptors, for example) is not, because readers have it mapped.
-MappedPage<ControlPage> open_or_create_control(const PublisherFolder& folder, FileDescriptor& file) {
+MappedPage<ControlPage> open_or_create_control(const SetFolder& folder, FileDescriptor& file) {
   const auto open = [&] {
     file = folder.open_file(kControlName, O_RDWR);
     return open_control_page<ControlPage>(folder, file);
@@ -129,9 +129,9 @@ MappedPage<ControlPage> open_or_create_control(const PublisherFolder& folder, Fi
 Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
     : settings_(std::move(settings)),
       set_name_(set_name),
-      folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
+      folder_(open_or_create_folder(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
-  lock_ = folder_.take_lock("another publisher is at work on set " + set_name_);
+  lock_ = take_lock(folder_, "another publisher is at work on set " + set_name_);
   take_control();
 }
 
@@ -161,7 +161,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   // Throws unless a reader would accept it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication});
-  folder_.check_lock(lock_);
+  check_lock(folder_, lock_);
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
@@ -254,17 +254,17 @@ void Publisher::leave() {
 
 // Once the control page has another name, set_bypass fails; a bypass from before is seen here.
 bool Publisher::remove_if_unused() {
-  const std::vector<std::string> names = folder_.file_names();
+  const std::vector<std::string> names = file_names(folder_);
   const auto is_needless = [](const std::string& name) { return name == kLockName || name == kControlName; };
   if (!std::all_of(names.begin(), names.end(), is_needless)) return false;
   if (control_->page().current.load() != 0) return false;
   const std::string aside = temporary(kControlName);
-  folder_.rename_file(kControlName, aside);
+  rename_file(folder_, kControlName, aside);
   if (control_->page().current.load() != 0) {
-    folder_.rename_file(aside, kControlName);
+    rename_file(folder_, aside, kControlName);
     return false;
   }
-  for (const std::string& name : {aside, std::string(kLockName)}) folder_.remove_file(name);
+  for (const std::string& name : {aside, std::string(kLockName)}) remove_file(folder_, name);
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
   return true;
 }
@@ -288,7 +288,7 @@ void Publisher::take_control() {
 
 std::uint64_t Publisher::next_publication() const {
   std::uint64_t highest = current().publication;
-  for (const std::string& name : folder_.file_names()) {
+  for (const std::string& name : file_names(folder_)) {
     highest = std::max(highest, publication_of_file(name).value_or(0));
   }
   return highest + 1;
@@ -298,9 +298,9 @@ std::uint64_t Publisher::next_publication() const {
 // gone. Publications above the current one were never current: their publisher died before the last step.
 void Publisher::remove_leftovers() const {
   const std::uint64_t kept = current().publication;
-  for (const std::string& name : folder_.file_names()) {
+  for (const std::string& name : file_names(folder_)) {
     const auto publication = publication_of_file(name);
-    if (publication && (is_temporary(name) || *publication != kept)) folder_.remove_file(name);
+    if (publication && (is_temporary(name) || *publication != kept)) remove_file(folder_, name);
   }
 }
 

@@ -92,7 +92,7 @@ class Publisher {
 
   PublisherSettings settings_;
   std::string set_name_;
-  PublisherFolder folder_;
+  SetFolder folder_;
   FileDescriptor lock_;
   FileDescriptor control_lock_;  // of its file
   std::optional<MappedPage<ControlPage>> control_;

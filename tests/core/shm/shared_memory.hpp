@@ -107,12 +107,12 @@ class SharedMemory : public ::testing::Test {
     page.current.store(publication);
   }
   void place_files(std::uint64_t instance, std::uint64_t publication, Bytes snapshot) const {
-    const auto set_folder = PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
+    const auto set_folder = open_or_create_folder(directory_.path(), kSet, std::nullopt);
     const std::string live_name = live_file_name(publication);
     // A snapshot that is cut short has no seed.
     const HashSeed seed =
         snapshot.size() < kPageBytes ? HashSeed{} : load<SnapshotHeader>(snapshot.data()).seed;
-    write_all(set_folder.create_file(live_name, 0640),
+    write_all(create_file(set_folder, live_name, 0640),
               new_live_page({.instance = instance,
                              .publication = publication,
                              .generation = 1,
@@ -120,7 +120,7 @@ class SharedMemory : public ::testing::Test {
                              .seed = seed}),
               live_name);
     const std::string snapshot_name = snapshot_file_name(publication);
-    write_all(set_folder.create_file(snapshot_name, 0440), snapshot, snapshot_name);
+    write_all(create_file(set_folder, snapshot_name, 0440), snapshot, snapshot_name);
   }
 
   TemporaryDirectory directory_;
