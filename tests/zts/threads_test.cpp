@@ -208,7 +208,7 @@ void PhpThreads::switch_bypass(std::size_t publication) {
   if (publication % 50 == 13) {
     bypassed_requests_.await(bypassed_before_ + 1);
     ++bypass_changes_;
-    in_store ? clear_store_bypass(directory(), kSet) : clear_bypass(directory(), kSet);
+    in_store ? set_store_bypass(directory(), kSet, kBypassOver) : set_bypass(directory(), kSet, kBypassOver);
   }
 }
 

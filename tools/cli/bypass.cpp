@@ -67,11 +67,7 @@ std::string_view off_text(const BypassOptions& options) {
 
 void bypass_published(Report& report, const BypassOptions& options) {
   const auto until = wanted_end(options);
-  if (until) {
-    set_bypass(options.directory, *options.set_name, *until);
-  } else {
-    clear_bypass(options.directory, *options.set_name);
-  }
+  set_bypass(options.directory, *options.set_name, until.value_or(kBypassOver));
   add_state(report, until, {.on = kMaybe, .off = until ? "" : off_text(options)});
 }
 

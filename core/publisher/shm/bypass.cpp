@@ -36,16 +36,8 @@ void set_bypass(const std::string& directory, std::string_view set_name, UnixSec
   switch_bypass(kOperatorBypass, directory, set_name, until);
 }
 
-void clear_bypass(const std::string& directory, std::string_view set_name) {
-  switch_bypass(kOperatorBypass, directory, set_name, kBypassOver);
-}
-
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
   switch_bypass(kStoreBypass, directory, set_name, until);
-}
-
-void clear_store_bypass(const std::string& directory, std::string_view set_name) {
-  switch_bypass(kStoreBypass, directory, set_name, kBypassOver);
 }
 
 }  // namespace keysieve

@@ -15,16 +15,14 @@
 
 namespace keysieve {
 
-// The operator's switch. Lasts until `until` (Unix seconds), or until cleared when that is 0. Needs no lock,
-// so it works while a publisher runs or hangs, and survives its publications. Must run as the owner of the
-// set's folder, or root. Throws MissingInput when the set was never published here, Permission.
+// The operator's switch. Lasts until `until` (Unix seconds), or until it is switched off when that is 0;
+// kBypassOver switches it off. Needs no lock, so it works while a publisher runs or hangs, and survives its
+// publications. Must run as the owner of the set's folder, or root. Throws MissingInput when the set was
+// never published here, Permission.
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
-void clear_bypass(const std::string& directory, std::string_view set_name);
 
-// Sets or clears the bypass of the store, for the loader. The set is bypassed while the operator's switch or
-// this one is on.
+// The switch of the store, for the loader. The set is bypassed while the operator's switch or this one is on.
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
-void clear_store_bypass(const std::string& directory, std::string_view set_name);
 
 // The owner that these functions trust with the folder <directory>/<set>. Root may switch in a folder that
 // was given to another user with all its files: workers that have it mapped still answer from it.

@@ -59,13 +59,13 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
   std::thread operator_at_work([this] {
     for (int i = 0; i < 200; ++i) {
       set_bypass(directory_.path(), kSet, 0);
-      clear_bypass(directory_.path(), kSet);
+      set_bypass(directory_.path(), kSet, kBypassOver);
     }
   });
   std::thread loader_at_work([this] {
     for (int i = 0; i < 200; ++i) {
       set_store_bypass(directory_.path(), kSet, 0);
-      clear_store_bypass(directory_.path(), kSet);
+      set_store_bypass(directory_.path(), kSet, kBypassOver);
     }
   });
   std::uint64_t last = 0;

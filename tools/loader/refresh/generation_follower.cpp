@@ -61,11 +61,7 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
 std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
                                  const std::string& set_name) {
   const std::optional<UnixSeconds> until = bypassed_until(bypasses, unix_now());
-  if (until) {
-    set_store_bypass(directory, set_name, *until);
-  } else {
-    clear_store_bypass(directory, set_name);
-  }
+  set_store_bypass(directory, set_name, until.value_or(kBypassOver));
   return until;
 }
 
