@@ -165,7 +165,6 @@ struct SeenPage {
   }
 };
 static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
-inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
 
 // Throws Data (damaged) or Incompatible (another ABI), naming `path`.
 template <typename Page>

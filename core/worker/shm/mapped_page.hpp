@@ -18,12 +18,6 @@ namespace keysieve {
 
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 
-// XXH3-64 of the bytes before it.
-template <typename Page>
-std::uint64_t header_checksum(const Page& page) noexcept {
-  return checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(Page, header_checksum)));
-}
-
 // Mapped for reading if Page is const, else for writing too. Its process may not trust it yet.
 template <typename Page>
 class MappedPage : public MappedRegion {

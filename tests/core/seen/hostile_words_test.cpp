@@ -127,7 +127,7 @@ class DamagedSeenPage : public HostileWords {
     const MappedPage<SeenPage> file = writable_page();
     auto* const page = reinterpret_cast<std::byte*>(&file.page());
     std::size_t refused = 0;
-    for (std::size_t offset = 0; offset < kSeenPageBytes; offset += offset < kUsed ? 1 : kSomeBytes) {
+    for (std::size_t offset = 0; offset < sizeof(SeenPage); offset += offset < kUsed ? 1 : kSomeBytes) {
       page[offset] ^= change;
       SeenReader reader = this->reader();
       if (!ask(reader, offset)) {

@@ -177,9 +177,9 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
     *byte ^= std::byte{0x10};
   }
   EXPECT_TRUE(writer().adopt());
-  std::filesystem::resize_file(page_path(), kSeenPageBytes - 1);
+  std::filesystem::resize_file(page_path(), sizeof(SeenPage) - 1);
   EXPECT_FALSE(writer().adopt());
-  std::filesystem::resize_file(page_path(), kSeenPageBytes);
+  std::filesystem::resize_file(page_path(), sizeof(SeenPage));
 }
 
 TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {

@@ -257,8 +257,7 @@ class LivePageTest : public test::LiveLayers {
   template <typename Change>
   static void rewrite_header(LivePage& page, Change change) {
     change(page);
-    page.header_checksum =
-        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
+    page.header_checksum = header_checksum(page);
   }
   void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
   void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
