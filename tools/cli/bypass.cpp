@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"

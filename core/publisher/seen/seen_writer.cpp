@@ -13,8 +13,8 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_segment.hpp"
-#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/error.hpp"
 

@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "core/publisher/seen/new_segment.hpp"
-#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
