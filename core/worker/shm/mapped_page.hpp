@@ -18,14 +18,14 @@ namespace keysieve {
 
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 
-// Mapped for reading if Page is const, else for writing too. Its process may not trust it yet.
+// Mapped for reading if Page is const, else for writing too. Its contents are yet to be checked.
 template <typename Page>
 class MappedPage : public MappedRegion {
  public:
   static constexpr bool kIsForReading = std::is_const_v<Page>;
   static constexpr int kOpenFlags = kIsForReading ? O_RDONLY : O_RDWR;
 
-  // The file was opened so, by `path`. Throws as map_region(): Data if the page is not all there.
+  // `file` was opened by `path`, with kOpenFlags. Throws as map_region(): Data if the page is cut short.
   MappedPage(const FileDescriptor& file, const std::string& path)
       : MappedRegion(map_region(file, kIsForReading ? MapAccess::ReadOnly : MapAccess::ReadWrite, path,
                                 sizeof(Page))) {}
@@ -33,7 +33,7 @@ class MappedPage : public MappedRegion {
   [[nodiscard]] Page& page() const noexcept { return *reinterpret_cast<Page*>(address()); }
 };
 
-// Throws Data (damaged, or not alone in its file) or Incompatible (another ABI); `what` and `path` are for
+// Throws Data (damaged, or a file of another size) or Incompatible (another ABI); `what` and `path` are for
 // the message.
 template <typename Page>
 void check_page(const Page& page, std::size_t file_bytes, const decltype(page.magic)& magic,
