@@ -109,14 +109,10 @@ struct alignas(16) Word {
   // belong together, since each new value has another number of tags in its high half. Adding a tag changes
   // that once, so one that has changed more often is a hostile worker's: every key counts as seen there.
   [[nodiscard]] WordValue load() const noexcept {
-    unsigned changes = 0;
-    for (;;) {
-      const std::uint64_t high_half = high.load(std::memory_order_seq_cst);
-      const std::uint64_t low_half = low.load(std::memory_order_acquire);
-      if (high.load(std::memory_order_relaxed) == high_half) [[likely]]
-        return {low_half, high_half};
-      if (++changes > kMostTags) return kEveryTag;
-    }
+    WordValue value;
+    if (is_read_as_a_whole(value)) [[likely]]
+      return value;
+    return load_again();
   }
 
   // For a word that no other thread sees.
@@ -128,6 +124,21 @@ struct alignas(16) Word {
   // False if the word does not hold `before`: nothing has changed then. True: sequentially consistent.
   [[nodiscard]] bool compare_and_set(const WordValue& before, const WordValue& after) noexcept {
     return compare_and_set_16_bytes(this, before.low, before.high, after.low, after.high);
+  }
+
+ private:
+  [[nodiscard]] bool is_read_as_a_whole(WordValue& value) const noexcept {
+    value.high = high.load(std::memory_order_seq_cst);
+    value.low = low.load(std::memory_order_acquire);
+    return high.load(std::memory_order_relaxed) == value.high;
+  }
+  // Apart from the hot path, which a count would make longer.
+  [[nodiscard, gnu::cold, gnu::noinline]] WordValue load_again() const noexcept {
+    WordValue value;
+    for (unsigned changes = 1; changes <= kMostTags; ++changes) {
+      if (is_read_as_a_whole(value)) return value;
+    }
+    return kEveryTag;
   }
 };
 static_assert(sizeof(Word) == 16 && std::atomic<std::uint64_t>::is_always_lock_free);
