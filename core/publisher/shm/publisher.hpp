@@ -76,8 +76,8 @@ class Publisher {
   // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
   // is of no more use. Throws CannotCreate, Permission, MissingInput.
   void leave();
-  // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
-  // readers read the clock at every call.
+  // Clears the bit of each bypass whose time is over, the operator's and the store's. Readers have ended it
+  // by their own clock; until then each of their calls compares the ends.
   void clear_expired_bypass(UnixSeconds now) noexcept;
 
  private:

@@ -109,6 +109,13 @@ inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_u
 inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
 inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 
+// Their ends, as of a look at the page. Relaxed: who sees the bit sees the end.
+using BypassEnds = std::array<UnixSeconds, kBypassSwitches.size()>;
+inline BypassEnds ends_of(const ControlPage& page) noexcept {
+  return {page.bypass_until.load(std::memory_order_relaxed),
+          page.store_bypass_until.load(std::memory_order_relaxed)};
+}
+
 // Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
 inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
                                        UnixSeconds now) noexcept {

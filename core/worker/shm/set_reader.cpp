@@ -53,7 +53,8 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
 
 // The slow path: runs at the first call, at every check, whenever `current` has changed, and as long as there
 // is something to detach.
-void SetReader::refresh() noexcept {
+bool SetReader::refresh() noexcept {
+  if (!pace_.is_due() && !has_changed()) return false;
   has_no_memory_ = false;
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
@@ -68,6 +69,7 @@ void SetReader::refresh() noexcept {
   } catch (const std::exception&) {
     give_up_once();
   }
+  return true;
 }
 
 // Memory ran out: what is mapped may not be what the path leads to now. The next call looks at everything
@@ -76,7 +78,7 @@ void SetReader::give_up_once() noexcept {
   has_no_memory_ = true;
   serving_ = nullptr;
   availability_ = Availability::Missing;
-  expected_word_ = kUnsettled;
+  expected_word_ = answered_word_ = kUnsettled;
   retry_at_ = {};
   check_soon();
 }
@@ -244,23 +246,30 @@ void SetReader::take(std::unique_ptr<Attachment> attachment) {
   attach_trouble_.reset();
 }
 
-// What calls answer as long as `current` is this word.
+// A bypass that is over leaves its bit in the word until the loader clears it. A new one may leave the word
+// unchanged, but not the end. Relaxed: begin_call() has acquired.
+bool SetReader::has_changed() const noexcept {
+  return current_->load(std::memory_order_relaxed) != answered_word_ ||
+         ends_of(control_->page()) != answered_ends_;
+}
+
+// What calls answer as long as `current` is this word, and the ends of bypasses are what they are.
 void SetReader::answer_while(std::uint64_t word) noexcept {
   const UnixSeconds now = unix_now();
+  if (control_) answered_ends_ = ends_of(control_->page());
   bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
   availability_ = availability_at(now);
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
-  // Later calls have to detach retired publications. The bit may stay set for a while after the end of a
-  // bypass, and a new bypass would leave the word unchanged.
-  const bool may_change =
-      !retired_.empty() || control_trouble_ || (is_bypassed(word) && availability_ != Availability::Bypassed);
-  expected_word_ = may_change ? kUnsettled : word;
+  // Later calls have to detach retired publications.
+  answered_word_ = retired_.empty() && !control_trouble_ ? word : kUnsettled;
+  const bool is_over = is_bypassed(word) && availability_ != Availability::Bypassed;
+  expected_word_ = is_over ? kUnsettled : answered_word_;
 }
 
 // Answers as answer_while() for this call alone; the next one looks again.
 void SetReader::answer_once(std::uint64_t word) noexcept {
   answer_while(word);
-  expected_word_ = kUnsettled;
+  expected_word_ = answered_word_ = kUnsettled;
 }
 
 Availability SetReader::availability_at(UnixSeconds now) const noexcept {

@@ -60,11 +60,11 @@ class SetReader {
 
   // The parts of follow(), for the extension, which logs what refresh() finds. Each call starts with
   // begin_call(), and calls refresh() if that returns true; the result of serving() is valid until the next
-  // refresh().
+  // refresh(). That returns false, and has not looked, if nothing has changed.
   [[nodiscard]] bool begin_call() noexcept {
     return pace_.count_call() || current_->load(std::memory_order_acquire) != expected_word_;
   }
-  void refresh() noexcept;
+  bool refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
   // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
@@ -125,6 +125,7 @@ class SetReader {
   [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept;
   [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
   void take(std::unique_ptr<Attachment> attachment);
+  [[nodiscard]] bool has_changed() const noexcept;
   void answer_while(std::uint64_t word) noexcept;
   void answer_once(std::uint64_t word) noexcept;
   void give_up_once() noexcept;
@@ -153,6 +154,8 @@ class SetReader {
   bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
   bool has_no_memory_ = false;     // the last refresh() had not enough
   std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
+  std::uint64_t answered_word_ = kUnsettled;  // that the answers hold for, while the ends are these
+  BypassEnds answered_ends_{};
   std::optional<SteadyTime> mismatch_since_;
   SteadyTime retry_at_{};
   std::optional<Trouble> control_trouble_;  // the control page cannot be opened, or there is none yet

@@ -65,6 +65,21 @@ TEST_P(EachBypass, IsSeenAtTheNextCallAfterAnEarlierOneHasEnded) {
   EXPECT_FALSE(reader.follow());
 }
 
+// The loader, which would clear the bit, is stopped.
+TEST_P(EachBypass, LeavesCallsToTheOrdinaryChecksAfterItsEnd) {
+  publish("key");
+  set(unix_now() - 1);
+  SetReader reader = this->reader();
+  int looks = 0;
+  for (int call = 0; call < 10'000; ++call) {
+    if (reader.begin_call() && reader.refresh()) ++looks;
+    ASSERT_NE(reader.serving(), nullptr);
+  }
+  EXPECT_LT(looks, 100);
+  set(unix_now() + 100);
+  EXPECT_FALSE(reader.follow());
+}
+
 TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
   if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
   publish("key");
