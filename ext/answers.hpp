@@ -1,4 +1,4 @@
-// For methods that take an array of keys: room for the answers, and the array that returns them under the
+// For methods that take many keys: the keys, room for the answers, and the array that returns them under the
 // array keys of the argument. For KeySieve\Set, KeySieve\Map and KeySieve\SeenSet.
 #pragma once
 
@@ -6,38 +6,30 @@
 #include <array>
 #include <span>
 
+#include "ext/key.hpp"
 #include "ext/memory_limit.hpp"
 
 namespace keysieve {
 
-// The answers to all elements of an array: on the stack for as many keys as pages ask for. False if there is
-// no room for them (has_room).
-template <typename Answer>
-class AnswersOf {
- public:
-  [[gnu::always_inline]] explicit AnswersOf(HashTable* keys) : count_(zend_hash_num_elements(keys)) {
-    answers_ = count_ <= on_stack_.size()          ? on_stack_.data()
-               : has_room(count_ * sizeof(Answer)) ? static_cast<Answer*>(emalloc(count_ * sizeof(Answer)))
-                                                   : nullptr;
+// Calls `use` with the keys of an argument of type iterable, an array itself or what a Traversable gives, and
+// with room for the answers to all of them: on the stack for as many keys as pages ask for. Not at all if
+// there are no keys, for an exception is pending, or no room (has_room).
+template <typename Answer, typename Use>
+[[gnu::always_inline]] inline void with_answers(zval* iterable, Use use) {
+  const bool is_array = EXPECTED(Z_TYPE_P(iterable) == IS_ARRAY);
+  HashTable* keys = is_array ? Z_ARRVAL_P(iterable) : collect_keys(iterable, 1);
+  if (UNEXPECTED(keys == nullptr)) return;
+  std::array<Answer, 64> on_stack;
+  const std::size_t count = zend_hash_num_elements(keys);
+  Answer* answers = on_stack.data();
+  if (UNEXPECTED(count > on_stack.size())) {
+    const std::size_t bytes = count * sizeof(Answer);
+    answers = has_room(bytes) ? static_cast<Answer*>(emalloc(bytes)) : nullptr;
   }
-  AnswersOf(const AnswersOf&) = delete;
-  AnswersOf& operator=(const AnswersOf&) = delete;
-  ~AnswersOf() {
-    if (answers_ != on_stack_.data() && answers_ != nullptr) efree(answers_);
-  }
-  explicit operator bool() const noexcept { return answers_ != nullptr; }
-  [[nodiscard]] std::span<Answer> get() noexcept { return {answers_, count_}; }
-  [[nodiscard]] std::span<Answer> all_false() noexcept {
-    std::fill_n(answers_, count_, false);
-    return get();
-  }
-
- private:
-  std::array<Answer, 64> on_stack_;
-  std::size_t count_;
-  Answer* answers_;
-};
-using Answers = AnswersOf<bool>;
+  if (EXPECTED(answers != nullptr)) use(keys, std::span(answers, count));
+  if (UNEXPECTED(answers != on_stack.data() && answers != nullptr)) efree(answers);
+  if (UNEXPECTED(!is_array)) zend_array_destroy(keys);
+}
 
 inline bool is_list(HashTable* keys) noexcept {
   return HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys);

@@ -42,12 +42,15 @@ std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexce
 
 SetState AttachedSeen::state() noexcept {
   if (is_answering()) return SetState::Ready;
+  note_use();
   return KEYSIEVE_G(enabled) ? state_of(reader_.availability()) : SetState::Disabled;
 }
 
-void AttachedSeen::refresh() noexcept {
+// As AttachedSet::look(), whatever keysieve.enabled is.
+void AttachedSeen::look() noexcept {
+  begin_request();
   reader_.refresh();
-  if (KEYSIEVE_G(enabled)) log_change();
+  if (KEYSIEVE_G(enabled)) log_change([this] { return line_of_change(); });
 }
 
 bool AttachedSeen::new_or_throw() noexcept {
@@ -56,30 +59,26 @@ bool AttachedSeen::new_or_throw() noexcept {
 
 // True, for maybe.
 bool AttachedSeen::maybe_or_throw() noexcept {
+  note_use();
   if (!KEYSIEVE_G(enabled)) return true;
-  log_change();  // of what the reader has met in the middle of a call
+  log_change([this] { return line_of_change(); });  // of what the reader has met in the middle of a call
   const OnUnavailable answer = reader_.on_unavailable();
   if (answer != OnUnavailable::New && answer != OnUnavailable::Seen)
     throw_unavailable(name(), state_of(reader_.availability()), reason());
   return true;
 }
 
-std::string AttachedSeen::reason() const {
-  return "seen set \"" + std::string(name()) + "\" is " + std::string(to_string(reader_.availability())) +
-         " (" + reader_.reason() + ")";
+zend_string* AttachedSeen::reason() const {
+  return join(
+      {"seen set \"", name(), "\" is ", to_string(reader_.availability()), " (", reader_.reason(), ")"});
 }
 
-void AttachedSeen::log_change() {
-  const Availability availability = reader_.availability();
-  std::string reason = reader_.reason();
-  if (availability == logged_availability_ && reason == logged_reason_) return;
-  if (availability == Availability::Ready) {
-    write_error_log("keysieve: seen set \"" + std::string(name()) + "\" is ready again");
-  } else {
-    write_error_log("keysieve: " + this->reason() + ": " + effect_of(reader_.on_unavailable()));
-  }
-  logged_availability_ = availability;
-  logged_reason_ = std::move(reason);
+zend_string* AttachedSeen::line_of_change() const {
+  if (is_ready()) return join({"keysieve: seen set \"", name(), "\" is ready again"});
+  zend_string* reason = this->reason();
+  zend_string* line = join({"keysieve: ", view_of(reason), ": ", effect_of(reader_.on_unavailable())});
+  zend_string_release(reason);
+  return line;
 }
 
 }  // namespace keysieve

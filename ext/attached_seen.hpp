@@ -1,25 +1,17 @@
-// A seen set that this thread has asked: its reader, what to answer while it cannot answer, and what has been
-// logged. Lives as long as the thread, as AttachedSet.
+// A seen set that this thread has asked, and what to answer while it cannot answer.
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "core/worker/seen/seen_reader.hpp"
-#include "ext/availability.hpp"
+#include "ext/attached.hpp"
 #include "ext/key.hpp"
-#include "ext/php_keysieve.h"
 
 namespace keysieve {
 
-class AttachedSeen {
+class AttachedSeen : public Attached<SeenReader> {
  public:
-  AttachedSeen(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
-  AttachedSeen(const AttachedSeen&) = delete;
-  AttachedSeen& operator=(const AttachedSeen&) = delete;
-  ~AttachedSeen() = default;
-
-  [[nodiscard]] std::string_view name() const noexcept { return reader_.set_name(); }
+  using Attached::Attached;
 
   // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
   bool add_if_new(const zval* key) noexcept {
@@ -38,27 +30,20 @@ class AttachedSeen {
 
   SetState state() noexcept;
 
-  [[nodiscard]] SeenReader& reader() noexcept { return reader_; }
-  [[nodiscard]] const SeenReader& reader() const noexcept { return reader_; }
-
  private:
   // While keysieve.enabled is off, only the page is of interest: it says what to answer.
   bool is_answering() noexcept {
-    if (UNEXPECTED(reader_.begin_call())) refresh();
+    if (UNEXPECTED(begin_call())) look();
     return reader_.is_ready() && EXPECTED(KEYSIEVE_G(enabled));
   }
 
-  [[gnu::cold]] void refresh() noexcept;
+  [[gnu::cold]] void look() noexcept;
   // Answers while the set is unavailable.
   [[gnu::cold]] bool new_or_throw() noexcept;
   [[gnu::cold]] bool maybe_or_throw() noexcept;
   std::size_t add_while_ready(HashTable* keys, bool* answers) noexcept;
-  [[nodiscard]] std::string reason() const;
-  void log_change();
-
-  SeenReader reader_;
-  Availability logged_availability_ = Availability::Ready;
-  std::string logged_reason_;
+  [[nodiscard]] zend_string* reason() const;
+  [[nodiscard]] zend_string* line_of_change() const;
 };
 
 }  // namespace keysieve

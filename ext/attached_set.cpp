@@ -37,10 +37,6 @@ std::size_t count_true(std::span<const bool> answers) noexcept {
   return count;
 }
 
-std::string quoted(std::string_view set_name) {
-  return "set \"" + std::string(set_name) + "\"";
-}
-
 }  // namespace
 
 bool probe(const Attachment& attachment, const zval* key) noexcept {
@@ -59,6 +55,7 @@ std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const 
   const bool has_answers = attachment != nullptr && probe_all(*attachment, keys, answers.data());
   if (UNEXPECTED(!has_answers && !check_keys(keys, 1))) return {};
   ++counts_.calls;
+  counts_.more_keys += answers.size() - 1;
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), true);
     give_up(terms, answers.size());
@@ -66,7 +63,6 @@ std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const 
     return answers.size();
   }
   const std::size_t maybe = count_true(answers);
-  counts_.answered += answers.size();
   counts_.maybe += maybe;
   return maybe;
 }
@@ -74,6 +70,7 @@ std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const 
 std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
                                    std::span<MapAnswer> answers) noexcept {
   ++counts_.calls;
+  counts_.more_keys += answers.size() - 1;
   const Attachment* attachment = serving_map(terms);
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), find_nothing(terms, answers.size()));
@@ -87,7 +84,6 @@ std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
   });
   std::size_t maybe = 0;
   for (const MapAnswer answer : answers) maybe += answer == kAbsent ? 0U : 1U;
-  counts_.answered += answers.size();
   counts_.maybe += maybe;
   return maybe;
 }
@@ -101,11 +97,16 @@ SetState AttachedSet::state(const Terms& terms) noexcept {
   return attachment != nullptr && fits(*attachment, terms) ? SetState::Ready : why_not_ready();
 }
 
-// Logs at once, so that calls in between need not look whether anything has changed, and a process that
-// serves one request for ever says it too.
-void AttachedSet::refresh() noexcept {
-  reader_.refresh();
-  log_change();
+// Looks at the clock and the files in the first call of a request, then whenever something may have changed.
+// False while keysieve.enabled is off, which no request changes. Logs at once, so that calls in between need
+// not look whether anything has changed, and a process that serves one request for ever says it too.
+bool AttachedSet::look() noexcept {
+  if (!KEYSIEVE_G(enabled)) return false;
+  begin_request();
+  if (!reader_.refresh()) return true;
+  KEYSIEVE_G(has_replaced) |= reader_.has_replaced();
+  log_change([this] { return line_of_change(); });
+  return true;
 }
 
 // Out of line: most sets are asked without a profile.
@@ -113,10 +114,10 @@ bool AttachedSet::has_profile(const Attachment* attachment, const zend_string* k
   return attachment != nullptr && view_of(key_profile) == attachment->snapshot().key_profile();
 }
 
-SetState AttachedSet::why_not_ready() const noexcept {
+SetState AttachedSet::why_not_ready() noexcept {
+  note_use();
   if (!KEYSIEVE_G(enabled)) return SetState::Disabled;
-  if (reader_.availability() != Availability::Ready) return state_of(reader_.availability());
-  return SetState::Incompatible;
+  return is_ready() ? SetState::Incompatible : state_of(reader_.availability());
 }
 
 SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
@@ -143,51 +144,55 @@ MapAnswer AttachedSet::find_nothing(const Terms& terms, std::uint64_t keys) noex
 }
 
 bool AttachedSet::is_mismatch(SetState state) const noexcept {
-  return state == SetState::Incompatible && reader_.availability() == Availability::Ready;
+  return state == SetState::Incompatible && is_ready();
 }
 
-std::string AttachedSet::reason_for(SetState state, const Terms& terms) const {
-  const std::string set = quoted(name()) + " ";
-  if (is_mismatch(state)) return set + "was " + mismatch_text(terms);
-  return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
-         ")";
+zend_string* AttachedSet::reason_for(SetState state, const Terms& terms) const {
+  if (!is_mismatch(state))
+    return join({"set \"", name(), "\" is ", to_string(reader_.availability()), " (", reader_.reason(), ")"});
+  zend_string* mismatch = mismatch_text(terms);
+  zend_string* reason = join({"set \"", name(), "\" was ", view_of(mismatch)});
+  zend_string_release(mismatch);
+  return reason;
 }
 
-std::string AttachedSet::mismatch_text(const Terms& terms) const {
+// A profile that is longer than this is none that a set can have.
+zend_string* AttachedSet::mismatch_text(const Terms& terms) const {
+  constexpr std::size_t kMostBytes = 80;
   if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile))
-    return "built without values";
-  return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
-         "\", not \"" + std::string(view_of(terms.key_profile)) + "\"";
+    return join({"built without values"});
+  return join({"built with key profile \"", reader_.attachment()->snapshot().key_profile(), "\", not \"",
+               view_of(terms.key_profile).substr(0, kMostBytes), "\""});
 }
 
-std::string AttachedSet::trouble(const Terms& terms) const noexcept {
+zend_string* AttachedSet::trouble(const Terms& terms) const noexcept {
   const Attachment* attachment = reader_.attachment();
-  const bool has_mismatch = reader_.availability() == Availability::Ready &&
-                            ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
-                             !fits(*attachment, terms));
-  return has_mismatch ? mismatch_text(terms) : std::string(reader_.reason());
+  const bool has_mismatch =
+      is_ready() && ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
+                     !fits(*attachment, terms));
+  if (has_mismatch) return mismatch_text(terms);
+  return reader_.reason().empty() ? nullptr : join({reader_.reason()});
 }
 
-void AttachedSet::log_change() {
-  const Availability availability = reader_.availability();
-  std::string reason(reader_.reason());
-  if (availability == logged_availability_ && reason == logged_reason_) return;
-  if (availability != Availability::Ready) {
-    write_error_log("keysieve: " + reason_for(state_of(availability), {}) + ": every lookup answers maybe");
-  } else if (!reason.empty()) {
-    write_error_log("keysieve: " + quoted(name()) + " keeps its old publication: " + reason);
-  } else {
-    write_error_log("keysieve: " + quoted(name()) + " is " +
-                    (logged_availability_ == Availability::Ready ? "up to date" : "ready") + " again");
+zend_string* AttachedSet::line_of_change() const {
+  if (!is_ready()) {
+    zend_string* reason = reason_for(state_of(reader_.availability()), {});
+    zend_string* line = join({"keysieve: ", view_of(reason), ": every lookup answers maybe"});
+    zend_string_release(reason);
+    return line;
   }
-  logged_availability_ = availability;
-  logged_reason_ = std::move(reason);
+  if (!reader_.reason().empty())
+    return join({"keysieve: set \"", name(), "\" keeps its old publication: ", reader_.reason()});
+  return join({"keysieve: set \"", name(), "\" is ", was_ready() ? "up to date" : "ready", " again"});
 }
 
 void AttachedSet::log_mismatch(const Terms& terms) {
-  if (!logged_mismatches_.insert(mismatch_text(terms)).second) return;
-  write_error_log("keysieve: " + reason_for(SetState::Incompatible, terms) + ": every such lookup " +
-                  (terms.needs_values ? "is unknown" : "answers maybe"));
+  zend_string* reason = reason_for(SetState::Incompatible, terms);
+  if (logged_mismatches_.size() < kMostMismatches && logged_mismatches_.emplace(view_of(reason)).second) {
+    write_error_log(join({"keysieve: ", view_of(reason), ": every such lookup ",
+                          terms.needs_values ? "is unknown" : "answers maybe"}));
+  }
+  zend_string_release(reason);
 }
 
 }  // namespace keysieve

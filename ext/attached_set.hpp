@@ -1,22 +1,22 @@
-// A set that this thread has asked: its reader, what it has answered, and what has been logged. Lives as long
-// as the thread, so a new object or request does not map anything again.
+// A published set that this thread has asked, and what it has answered.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <span>
 
-#include "ext/availability.hpp"
+#include "ext/attached.hpp"
 #include "ext/key.hpp"
-#include "ext/php_keysieve.h"
 
 namespace keysieve {
 
 struct AnswerCounts {
   std::uint64_t calls = 0;        // a batch is one
+  std::uint64_t more_keys = 0;    // of batches, than one per call; modulo 2^64, for one may be empty
   std::uint64_t unavailable = 0;  // keys that came back as maybe, or unknown, because the set was not Ready
-  std::uint64_t answered = 0;     // keys asked of a set that was Ready; what is not maybe is absent
-  std::uint64_t maybe = 0;        // keys; of a map those with a value, and unknown ones
+  std::uint64_t maybe = 0;        // other keys; of a map those with a value, and unknown ones
+
+  [[nodiscard]] std::uint64_t absent() const noexcept { return calls + more_keys - unavailable - maybe; }
 };
 
 // How one object asks a set.
@@ -34,14 +34,9 @@ bool probe(const Attachment& attachment, const zval* key) noexcept;
 // Looks up the key in a map.
 MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
 
-class AttachedSet {
+class AttachedSet : public Attached<SetReader> {
  public:
-  AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
-  AttachedSet(const AttachedSet&) = delete;
-  AttachedSet& operator=(const AttachedSet&) = delete;
-  ~AttachedSet() = default;
-
-  [[nodiscard]] std::string_view name() const noexcept { return reader_.set_name(); }
+  using Attached::Attached;
 
   // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
@@ -51,7 +46,6 @@ class AttachedSet {
     if (UNEXPECTED(attachment == nullptr)) return give_up(terms, 1);
     // Counted without a branch, which would be mispredicted half of the time.
     const bool maybe = ask(*attachment);
-    ++counts_.answered;
     counts_.maybe += static_cast<std::uint64_t>(maybe);
     return maybe;
   }
@@ -78,7 +72,6 @@ class AttachedSet {
     const Attachment* attachment = serving_map(terms);
     if (UNEXPECTED(attachment == nullptr)) return find_nothing(terms, 1);
     const MapAnswer answer = probe_map(*attachment, key);
-    ++counts_.answered;
     counts_.maybe += answer == kAbsent ? 0U : 1U;
     return answer;
   }
@@ -87,19 +80,16 @@ class AttachedSet {
   std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 
   SetState state(const Terms& terms) noexcept;
-  // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
-  [[nodiscard]] std::string trouble(const Terms& terms) const noexcept;
+  // Why every answer is maybe, or why an older publication answers; nullptr: neither. As of the last call.
+  [[nodiscard]] zend_string* trouble(const Terms& terms) const noexcept;
 
-  [[nodiscard]] SetReader& reader() noexcept { return reader_; }
-  [[nodiscard]] const SetReader& reader() const noexcept { return reader_; }
   [[nodiscard]] const AnswerCounts& counts() const noexcept { return counts_; }
 
  private:
   // What answers in this call; nullptr unless the set is Ready. Its user must not run PHP code, which
   // could ask the same set and so detach it.
   const Attachment* serving(const zend_string* key_profile) noexcept {
-    if (UNEXPECTED(!KEYSIEVE_G(enabled))) return nullptr;
-    if (UNEXPECTED(reader_.begin_call())) refresh();
+    if (UNEXPECTED(begin_call()) && !look()) return nullptr;
     const Attachment* attachment = reader_.serving();
     if (EXPECTED(key_profile == nullptr)) return attachment;
     return has_profile(attachment, key_profile) ? attachment : nullptr;
@@ -110,25 +100,25 @@ class AttachedSet {
     return EXPECTED(attachment != nullptr) && attachment->snapshot().is_map() ? attachment : nullptr;
   }
 
-  [[gnu::cold]] void refresh() noexcept;
+  [[gnu::cold]] bool look() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
-  [[nodiscard]] SetState why_not_ready() const noexcept;
+  [[nodiscard]] SetState why_not_ready() noexcept;
   [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
-  void log_change();
+  [[nodiscard]] zend_string* line_of_change() const;
   static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
   // How the attached set is not what an object needs, while others may ask it.
   [[nodiscard]] bool is_mismatch(SetState state) const noexcept;
   void log_mismatch(const Terms& terms);
-  [[nodiscard]] std::string mismatch_text(const Terms& terms) const;
-  [[nodiscard]] std::string reason_for(SetState state, const Terms& terms) const;
+  [[nodiscard]] zend_string* mismatch_text(const Terms& terms) const;
+  [[nodiscard]] zend_string* reason_for(SetState state, const Terms& terms) const;
 
-  SetReader reader_;
+  // Key profiles may come from input. What is past these is not logged.
+  static constexpr std::size_t kMostMismatches = 1'024;
+
   AnswerCounts counts_;
-  Availability logged_availability_ = Availability::Ready;
-  std::string logged_reason_;
-  std::set<std::string> logged_mismatches_;
+  std::set<std::string> logged_mismatches_;  // at most kMostMismatches
 };
 
 }  // namespace keysieve

@@ -14,7 +14,7 @@
 namespace keysieve {
 
 // One type of sets of one source: AttachedSet or AttachedSeen.
-template <typename Attached>
+template <typename Set>
 class AttachedTable {
  public:
   explicit AttachedTable(SetSource& source) noexcept : source_(source) {
@@ -24,12 +24,20 @@ class AttachedTable {
   AttachedTable& operator=(const AttachedTable&) = delete;
   ~AttachedTable() { zend_hash_destroy(&sets_); }
 
-  // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move. Where malloc fails, the process ends.
+  // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. The entry is
+  // there until make_room() is called, or as long as the caller holds it. Where malloc fails, the process
+  // ends.
   // NOLINTNEXTLINE(bugprone-exception-escape): that is what noexcept does
-  Attached* find(zend_string* name) noexcept {
-    auto* set = static_cast<Attached*>(zend_hash_find_ptr(&sets_, name));
+  Set* find(zend_string* name) noexcept {
+    auto* set = static_cast<Set*>(zend_hash_find_ptr(&sets_, name));
     return EXPECTED(set != nullptr) ? set : add(name);
+  }
+
+  // Names may come from input. Each call that asks sets begins with this: the sets that were not ready
+  // longest ago are forgotten, so that the table has at most kMostSets, and those that the call adds; twice
+  // as many as are ready, if those are more, which somebody has published.
+  void make_room() noexcept {
+    if (UNEXPECTED(zend_hash_num_elements(&sets_) >= most_sets_)) forget_some();
   }
 
   // In the order of their first calls. `function` must not run PHP code, which could ask new sets.
@@ -37,18 +45,25 @@ class AttachedTable {
   void for_each(Function function) {
     void* set = nullptr;
     ZEND_HASH_MAP_FOREACH_PTR(&sets_, set) {
-      function(*static_cast<Attached*>(set));
+      function(*static_cast<Set*>(set));
     }
     ZEND_HASH_FOREACH_END();
   }
 
  private:
+  static constexpr std::uint32_t kMostSets = 1'024;  // about 1 MB
+
   // NOLINTNEXTLINE(bugprone-exception-escape): as find()
-  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name) noexcept;
-  static void destroy(zval* set) { delete static_cast<Attached*>(Z_PTR_P(set)); }
+  [[gnu::noinline, gnu::cold]] Set* add(zend_string* name) noexcept;
+  // NOLINTNEXTLINE(bugprone-exception-escape): as find()
+  [[gnu::cold]] void forget_some() noexcept;
+  static void destroy(zval* value) {
+    if (auto* set = static_cast<Set*>(Z_PTR_P(value)); set->let_go()) delete set;
+  }
 
   HashTable sets_;
   SetSource& source_;
+  std::uint32_t most_sets_ = kMostSets;
 };
 
 // All sets of one source.
@@ -59,10 +74,10 @@ class AttachedSets {
   AttachedTable<AttachedSet>& sets() noexcept { return sets_; }
   AttachedTable<AttachedSeen>& seen_sets() noexcept { return seen_sets_; }
 
-  // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
-  void begin_request() noexcept {
-    sets_.for_each([](AttachedSet& set) { set.reader().check_soon(); });
-    seen_sets_.for_each([](AttachedSeen& set) { set.reader().check_soon(); });
+  // What the request has replaced is unmapped while nobody waits for an answer.
+  void end_request() noexcept {
+    if (!std::exchange(KEYSIEVE_G(has_replaced), false)) return;
+    sets_.for_each([](AttachedSet& set) { set.check_soon(); });
   }
 
  private:

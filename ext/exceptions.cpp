@@ -9,16 +9,15 @@ namespace {
 zend_class_entry* unavailable_exception_class = nullptr;
 
 // An exception that is constructed twice keeps what it has: its properties are read-only.
-void fill_unavailable(zend_object* exception, std::string_view set_name, zend_object* availability,
-                      std::string_view message) {
+void fill_unavailable(zend_object* exception, zend_string* set_name, zend_object* availability,
+                      zend_string* message) {
   zend_class_entry* scope = unavailable_exception_class;
   zval value;
-  zend_update_property_stringl(scope, exception, ZEND_STRL("set"), set_name.data(), set_name.size());
+  zend_update_property_str(scope, exception, ZEND_STRL("set"), set_name);
   if (EG(exception) != nullptr) return;
   ZVAL_OBJ(&value, availability);
   zend_update_property(scope, exception, ZEND_STRL("availability"), &value);
-  zend_update_property_stringl(zend_ce_exception, exception, ZEND_STRL("message"), message.data(),
-                               message.size());
+  zend_update_property_str(zend_ce_exception, exception, ZEND_STRL("message"), message);
 }
 
 }  // namespace
@@ -28,10 +27,13 @@ void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* inv
   invalid_name_exception_class = invalid_name;
 }
 
-void throw_unavailable(std::string_view set_name, SetState state, std::string_view message) {
+void throw_unavailable(std::string_view set_name, SetState state, zend_string* message) {
+  zend_string* name = join({set_name});
   zval exception;
   object_init_ex(&exception, unavailable_exception_class);
-  fill_unavailable(Z_OBJ(exception), set_name, availability_case(state), message);
+  fill_unavailable(Z_OBJ(exception), name, availability_case(state), message);
+  zend_string_release(name);
+  zend_string_release(message);
   zend_throw_exception_object(&exception);
 }
 
@@ -55,8 +57,7 @@ ZEND_METHOD(KeySieve_UnavailableException, __construct) {
     Z_PARAM_OBJECT_OF_CLASS_OR_NULL(previous, zend_ce_throwable)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::fill_unavailable(Z_OBJ_P(ZEND_THIS), keysieve::view_of(set), availability,
-                             keysieve::view_of(message));
+  keysieve::fill_unavailable(Z_OBJ_P(ZEND_THIS), set, availability, message);
   if (previous != nullptr && EG(exception) == nullptr) {
     zend_update_property(zend_ce_exception, Z_OBJ_P(ZEND_THIS), ZEND_STRL("previous"), previous);
   }

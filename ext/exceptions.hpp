@@ -16,7 +16,8 @@ extern zend_class_entry* invalid_name_exception_class;
 // Called from MINIT.
 void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name);
 
-void throw_unavailable(std::string_view set_name, SetState state, std::string_view message);
+// Frees the message. Runs PHP code, perhaps, which may ask new sets: `set_name` may be gone afterwards.
+void throw_unavailable(std::string_view set_name, SetState state, zend_string* message);
 // For argument 1.
 void throw_invalid_name(const zend_string* name);
 

@@ -91,7 +91,7 @@ void add_counts(zval* result, const AttachedSet& set) {
   array_init_size(&row, 4);
   add_assoc_long(&row, "calls", static_cast<zend_long>(counts.calls));
   add_assoc_long(&row, "maybe", static_cast<zend_long>(counts.maybe));
-  add_assoc_long(&row, "absent", static_cast<zend_long>(counts.answered - counts.maybe));
+  add_assoc_long(&row, "absent", static_cast<zend_long>(counts.absent()));
   add_assoc_long(&row, "unavailable", static_cast<zend_long>(counts.unavailable));
   add_assoc_zval_ex(result, set.name().data(), set.name().size(), &row);
 }
@@ -107,7 +107,9 @@ ZEND_FUNCTION(KeySieve_may_contain) {
     KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->sets().find(name);
+  auto& sets = KEYSIEVE_G(attached_sets)->sets();
+  sets.make_room();
+  keysieve::AttachedSet* set = sets.find(name);
   if (UNEXPECTED(set == nullptr)) {
     keysieve::throw_invalid_name(name);
     RETURN_THROWS();
@@ -125,6 +127,7 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
 
   const std::size_t count = zend_hash_num_elements(names);
   if (UNEXPECTED(!keysieve::has_room((count + 1) * sizeof(keysieve::NamedSet)))) return;
+  KEYSIEVE_G(attached_sets)->sets().make_room();
   ALLOCA_FLAG(use_heap)
   auto* sets =
       static_cast<keysieve::NamedSet*>(do_alloca((count + 1) * sizeof(keysieve::NamedSet), use_heap));
@@ -150,5 +153,6 @@ ZEND_FUNCTION(KeySieve_stats) {
 ZEND_FUNCTION(KeySieve_begin_request) {
   ZEND_PARSE_PARAMETERS_NONE();
 
-  KEYSIEVE_G(attached_sets)->begin_request();
+  ++KEYSIEVE_G(request);
+  KEYSIEVE_G(attached_sets)->end_request();
 }

@@ -14,13 +14,13 @@ void prepare_info_class(zend_class_entry* registered) {
   prepare_facts_class(registered);
 }
 
-void make_info(zval* result, const SetReader& reader, const std::string& trouble) noexcept {
+void make_info(zval* result, const SetReader& reader, zend_string* trouble) noexcept {
   // Everything is copied first: Properties says why.
   const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();
   const SnapshotHeader header = snapshot.header();
   const std::string_view kind = snapshot.kind().name;  // a constant of the program
-  const std::string key_profile(snapshot.key_profile());
+  zend_string* key_profile = join({snapshot.key_profile()});
   const double bits_per_key = snapshot.bits_per_key();
   const std::optional<double> fill_ratio = snapshot.fill_ratio();
   const UnixSeconds valid_until = snapshot.valid_until();
@@ -44,14 +44,14 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
   properties.set("targetFalsePositiveRate", header.target_fpr);
   properties.set("estimatedFalsePositiveRate", header.estimated_fpr);
   properties.set("fillRatio", fill_ratio);
-  properties.set("keyProfile", std::string_view(key_profile));
+  properties.set("keyProfile", key_profile);
   properties.set_moment("asOf", header.as_of);
   properties.set_moment("builtAt", header.built_at);
   properties.set_moment("publishedAt", published_at);
   properties.set_moment_or_null("lastConfirmedAt", last_confirmed);
   properties.set_moment_or_null("validUntil", valid_until);
   properties.set("addedKeys", live_keys);
-  properties.set_text_or_null("trouble", trouble);
+  properties.set("trouble", trouble);
 }
 
 }  // namespace keysieve

@@ -140,7 +140,7 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
   return hashes;
 }
 
-HashTable* GivenKeys::collect(zval* traversable, std::uint32_t argument_number) {
+HashTable* collect_keys(zval* traversable, std::uint32_t argument_number) {
   Collected collected{zend_new_array(0), argument_number};
   spl_iterator_apply(traversable, collect_one, &collected);
   if (EG(exception) == nullptr && !is_out_of_memory()) return collected.keys;

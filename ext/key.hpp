@@ -24,31 +24,10 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
   return coerce_key_slowly(argument, number);
 }
 
-// The keys of an argument of type iterable: an array itself, or a table of what a Traversable gives, under
-// its array keys.
-class GivenKeys {
- public:
-  [[gnu::always_inline]] GivenKeys(zval* iterable, std::uint32_t argument_number)
-      : table_(EXPECTED(Z_TYPE_P(iterable) == IS_ARRAY) ? Z_ARRVAL_P(iterable)
-                                                        : collect(iterable, argument_number)),
-        is_own_(Z_TYPE_P(iterable) != IS_ARRAY) {}
-  GivenKeys(const GivenKeys&) = delete;
-  GivenKeys& operator=(const GivenKeys&) = delete;
-  ~GivenKeys() {
-    if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
-  }
-  // nullptr, without room, or with an exception pending: the iterator has thrown, or given a key that no
-  // array can have or has already. That one must not take the place of the other: its element would never be
-  // asked.
-  [[nodiscard]] HashTable* get() const noexcept { return table_; }
-
- private:
-  // Runs user code.
-  [[gnu::cold]] static HashTable* collect(zval* traversable, std::uint32_t argument_number);
-
-  HashTable* table_;
-  bool is_own_;
-};
+// A new table of what a Traversable gives, under its array keys. Runs user code. nullptr, without room, or
+// with an exception pending: the iterator has thrown, or given a key that no array can have or has already.
+// That one must not take the place of the other: its element would never be asked.
+[[gnu::cold]] HashTable* collect_keys(zval* traversable, std::uint32_t argument_number);
 
 // Whether each element is a string or a long, or a reference to one. False with a TypeError pending that
 // names the first which is none: PHP converts no elements, so neither is one converted here.

@@ -416,7 +416,8 @@ namespace KeySieve {
     /**
      * For a process that serves many requests, such as RoadRunner, Swoole or a queue worker: call it at the start of each. The next
      * lookup of each set then looks at the clock and at the set's files, which takes 1 to 2 µs, and so notices an expiry, the end of a
-     * bypass or another directory. Otherwise lookups do so only now and then. php-fpm needs no such call.
+     * bypass or another directory. Otherwise lookups do so only now and then. The extension unmaps here what was replaced since the
+     * last call. php-fpm needs no such call.
      */
     function begin_request(): void {}
 }

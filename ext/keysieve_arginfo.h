@@ -1,6 +1,6 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fd967828289033d6c96e3158bb08d038ce0bdffb */
+ * Stub hash: adcf2c149253924030df6415d29438320acfe4e0 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)

@@ -217,12 +217,12 @@ ZEND_METHOD(KeySieve_Map, getMany) {
 
   keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  const keysieve::GivenKeys keys(iterable, 1);
-  if (UNEXPECTED(keys.get() == nullptr || !keysieve::check_keys(keys.get(), 1))) return;
-  keysieve::AnswersOf<keysieve::MapAnswer> answers(keys.get());
-  if (UNEXPECTED(!answers)) return;
-  const std::size_t found = asked->set->find_many(keys.get(), asked->terms, answers.get());
-  keysieve::return_values(return_value, keys.get(), answers.get(), found, if_unknown);
+  using keysieve::MapAnswer;
+  keysieve::with_answers<MapAnswer>(iterable, [&](HashTable* keys, std::span<MapAnswer> answers) {
+    if (UNEXPECTED(!keysieve::check_keys(keys, 1))) return;
+    const std::size_t found = asked->set->find_many(keys, asked->terms, answers);
+    keysieve::return_values(return_value, keys, answers, found, if_unknown);
+  });
 }
 
 ZEND_METHOD(KeySieve_Map, availability) {

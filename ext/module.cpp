@@ -1,7 +1,6 @@
 // The module: functions that PHP calls when it starts and stops, when a thread and a request start and stop,
 // and for phpinfo().
-#include <utility>
-#include <vector>
+#include <cinttypes>
 
 #include "core/worker/filters/instruction_set.hpp"
 #include "core/worker/snapshot/layout.hpp"
@@ -63,59 +62,80 @@ ZEND_RINIT_FUNCTION(keysieve) {
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
   KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
-  KEYSIEVE_G(attached_sets)->begin_request();
+  ++KEYSIEVE_G(request);
   return SUCCESS;
 }
 
-// As of the set's last lookup.
-std::string description_of(const AttachedSet& set) {
+// Of PHP code that runs even later, such as a session handler, the end of the next request takes care.
+ZEND_RSHUTDOWN_FUNCTION(keysieve) {
+  KEYSIEVE_G(attached_sets)->end_request();
+  return SUCCESS;
+}
+
+void append(smart_str* text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) smart_str_appendl(text, part.data(), part.size());
+}
+
+// These describe a set as of its last lookup.
+void describe(smart_str* text, const AttachedSet& set) {
   const keysieve::SetReader& reader = set.reader();
-  std::string text(to_string(reader.availability()));
+  append(text, {to_string(reader.availability())});
   if (const keysieve::Attachment* attachment = reader.attachment()) {
     const keysieve::SnapshotView& snapshot = attachment->snapshot();
     const keysieve::SnapshotHeader& header = snapshot.header();
-    text += ", publication " + std::to_string(attachment->id().publication) + ", " +
-            std::string(snapshot.kind().name) + ", " + std::to_string(header.key_count) +
-            (header.key_count == 1 ? " key, " : " keys, ");
-    if (snapshot.is_map()) text += "values of " + std::to_string(header.value_bits) + " bits, ";
-    if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
-    text += std::to_string(header.file_bytes) + " bytes";
+    smart_str_append_printf(text, ", publication %" PRIu64 ", ", attachment->id().publication);
+    append(text, {snapshot.kind().name});
+    smart_str_append_printf(text, ", %" PRIu64 " %s, ", header.key_count,
+                            header.key_count == 1 ? "key" : "keys");
+    if (snapshot.is_map()) smart_str_append_printf(text, "values of %d bits, ", int{header.value_bits});
+    if (header.retrieval_bytes != 0)
+      smart_str_append_printf(text, "%" PRIu64 " known absent, ", std::uint64_t{header.known_absent});
+    smart_str_append_printf(text, "%" PRIu64 " bytes", header.file_bytes);
   }
-  if (!reader.reason().empty()) text += " (" + std::string(reader.reason()) + ")";
-  return text;
+  if (!reader.reason().empty()) append(text, {" (", reader.reason(), ")"});
 }
 
-std::string description_of(const AttachedSeen& set) {
+void describe(smart_str* text, const AttachedSeen& set) {
   const keysieve::SeenReader& reader = set.reader();
-  std::string text(to_string(reader.availability()));
-  if (!reader.is_ready()) return text + " (" + reader.reason() + ")";
+  append(text, {to_string(reader.availability())});
+  if (!reader.is_ready()) return append(text, {" (", reader.reason(), ")"});
   std::uint64_t bytes = 0;
   for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.words().size_bytes();
-  return text + ", " + std::to_string(reader.filters().size()) +
-         (reader.filters().size() == 1 ? " filter, " : " filters, ") + std::to_string(bytes) + " bytes";
+  smart_str_append_printf(text, ", %zu %s, %" PRIu64 " bytes", reader.filters().size(),
+                          reader.filters().size() == 1 ? "filter" : "filters", bytes);
 }
 
-using Rows = std::vector<std::pair<std::string, std::string>>;
-// Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
-Rows rows_of_info() noexcept {
-  Rows rows;
-  rows.emplace_back("Snapshot formats", keysieve::snapshot_formats_text());
-  rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
-  KEYSIEVE_G(attached_sets)->sets().for_each([&rows](const AttachedSet& set) {
-    rows.emplace_back("Set " + std::string(set.name()), description_of(set));
+template <typename Set>
+void add_rows(HashTable* rows, std::string_view of, keysieve::AttachedTable<Set>& sets) {
+  sets.for_each([&](const Set& set) {
+    smart_str text{};
+    describe(&text, set);
+    zval description;
+    ZVAL_STR(&description, smart_str_extract(&text));
+    zend_string* name = keysieve::join({of, set.name()});
+    zend_hash_update(rows, name, &description);
+    zend_string_release(name);
   });
-  KEYSIEVE_G(attached_sets)->seen_sets().for_each([&rows](const AttachedSeen& set) {
-    rows.emplace_back("Seen set " + std::string(set.name()), description_of(set));
-  });
-  return rows;
 }
 
 ZEND_MINFO_FUNCTION(keysieve) {
-  const Rows rows = rows_of_info();
+  static const std::string formats = keysieve::snapshot_formats_text();
+  // Copied before anything is printed: an output callback may ask new sets, which changes the tables.
+  HashTable* rows = zend_new_array(0);
+  add_rows(rows, "Set ", KEYSIEVE_G(attached_sets)->sets());
+  add_rows(rows, "Seen set ", KEYSIEVE_G(attached_sets)->seen_sets());
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);
-  for (const auto& [name, description] : rows) php_info_print_table_row(2, name.c_str(), description.c_str());
+  php_info_print_table_row(2, "Snapshot formats", formats.c_str());
+  php_info_print_table_row(2, "Directory", ZSTR_VAL(KEYSIEVE_G(directory)));
+  zend_string* name = nullptr;
+  zval* description = nullptr;
+  ZEND_HASH_FOREACH_STR_KEY_VAL(rows, name, description) {
+    php_info_print_table_row(2, ZSTR_VAL(name), Z_STRVAL_P(description));
+  }
+  ZEND_HASH_FOREACH_END();
+  zend_array_destroy(rows);
   php_info_print_table_end();
   keysieve::print_settings(zend_module);
 }
@@ -132,7 +152,7 @@ zend_module_entry keysieve_module_entry = {STANDARD_MODULE_HEADER_EX,
                                            ZEND_MINIT(keysieve),
                                            ZEND_MSHUTDOWN(keysieve),
                                            ZEND_RINIT(keysieve),
-                                           nullptr,
+                                           ZEND_RSHUTDOWN(keysieve),
                                            ZEND_MINFO(keysieve),
                                            PHP_KEYSIEVE_VERSION,
                                            ZEND_MODULE_GLOBALS(keysieve),

@@ -19,6 +19,7 @@ struct NamedObject {
     registered->create_object = create;
     handlers = std_object_handlers;
     handlers.offset = offsetof(NamedObject, std);
+    handlers.free_obj = free;
     handlers.clone_obj = nullptr;
     handlers.compare = zend_objects_not_comparable;
   }
@@ -31,6 +32,7 @@ struct NamedObject {
       zend_throw_error(nullptr, "Cannot modify readonly property %s::$name", class_name(object));
       return nullptr;
     }
+    Own::table().make_room();
     auto* set = Own::table().find(name);
     if (set == nullptr) {
       throw_invalid_name(name);
@@ -38,6 +40,7 @@ struct NamedObject {
     }
     Own& own = of(Z_OBJ_P(object))->own;
     own.set = set;
+    set->hold();
     ZVAL_STR_COPY(name_property, name);
     return &own;
   }
@@ -69,6 +72,10 @@ struct NamedObject {
     object_properties_init(&object->std, of_class);
     object->std.handlers = &handlers;
     return &object->std;
+  }
+  static void free(zend_object* object) {
+    if (auto* set = of(object)->own.set; set != nullptr && set->let_go()) delete set;
+    zend_object_std_dtor(object);
   }
 };
 

@@ -2,6 +2,10 @@
 //
 // No C++ exception may cross into PHP, so what allocates is noexcept: where malloc fails, the process ends,
 // as by PHP's own persistent allocator. Batches ask memory_limit before they allocate (memory_limit.hpp).
+//
+// PHP ends a script that exceeds memory_limit, or whose client has gone, by a longjmp, which runs no
+// destructors. So no object with one lives while PHP is called: it may allocate, log or print. What is made
+// for PHP is made in PHP's memory, which the end of the request frees.
 #pragma once
 
 // PHP's headers are C and not free of warnings; they are included only here.
@@ -32,6 +36,9 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   std::optional<uid_t> owner_uid;          // of the owner in php.ini, if php-fpm looked it up when it started
   keysieve::SetsBySource* sets_by_source;  // created with the globals
   keysieve::AttachedSets* attached_sets;   // for the settings of this request
+  std::uint64_t request;                   // its number in this thread
+  bool has_replaced;                       // a set has another publication mapped than before
+  std::uint64_t uses;                      // of sets that were not ready: AttachedTable's clock
 ZEND_END_MODULE_GLOBALS(keysieve)
 
 // Hidden, so that its address need not be looked up; -fvisibility=hidden affects only definitions.

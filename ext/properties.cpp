@@ -1,5 +1,7 @@
 #include "ext/properties.hpp"
 
+#include <charconv>
+
 namespace keysieve {
 namespace {
 
@@ -43,22 +45,24 @@ void Properties::set(std::string_view name, std::optional<double> number) {
 }
 
 void Properties::set(std::string_view name, std::string_view text) {
-  zval value;
-  ZVAL_STRINGL(&value, text.data(), text.size());
-  set(name, &value);
-  zval_ptr_dtor(&value);
+  set(name, join({text}));
 }
 
-void Properties::set_text_or_null(std::string_view name, std::string_view text) {
-  if (!text.empty()) return set(name, text);
-  set_null(name);
+void Properties::set(std::string_view name, zend_string* text) {
+  if (text == nullptr) return set_null(name);
+  zval value;
+  ZVAL_STR(&value, text);
+  set(name, &value);
+  zval_ptr_dtor(&value);
 }
 
 void Properties::set_moment(std::string_view name, UnixSeconds moment) {
   zval value;
   php_date_instantiate(php_date_get_immutable_ce(), &value);
-  const std::string text = "@" + std::to_string(moment);
-  php_date_initialize(Z_PHPDATE_P(&value), text.data(), text.size(), nullptr, nullptr, 0);
+  std::array<char, 1 + MAX_LENGTH_OF_LONG> text{'@'};
+  const char* end = std::to_chars(text.data() + 1, text.data() + text.size(), moment).ptr;
+  php_date_initialize(Z_PHPDATE_P(&value), text.data(), static_cast<std::size_t>(end - text.data()), nullptr,
+                      nullptr, 0);
   set(name, &value);
   zval_ptr_dtor(&value);
 }

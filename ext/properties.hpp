@@ -22,8 +22,8 @@ class Properties {
   void set(std::string_view name, double number);
   void set(std::string_view name, std::optional<double> number);
   void set(std::string_view name, std::string_view text);
-  // Empty: null.
-  void set_text_or_null(std::string_view name, std::string_view text);
+  // Frees the text. nullptr: null.
+  void set(std::string_view name, zend_string* text);
   void set_moment(std::string_view name, UnixSeconds moment);
   // 0: null.
   void set_moment_or_null(std::string_view name, UnixSeconds moment);

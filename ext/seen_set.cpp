@@ -64,17 +64,18 @@ ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
 
   AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  const keysieve::GivenKeys keys(iterable, 1);
-  if (UNEXPECTED(keys.get() == nullptr || !keysieve::check_keys(keys.get(), 1))) return;
-  // All memory is there before the first key is added: if memory_limit ends the script, all keys stay new.
-  keysieve::Answers answers(keys.get());
-  if (UNEXPECTED(!answers || !keysieve::return_bools(return_value, keys.get(), answers.all_false()))) return;
-  if (UNEXPECTED(keysieve::is_out_of_memory())) return;
-  if (UNEXPECTED(!asked->set->add_many_if_new(keys.get(), answers.get()))) {
-    zend_array_destroy(Z_ARRVAL_P(return_value));
-    RETURN_NULL();
-  }
-  keysieve::replace_bools(return_value, answers.get());
+  keysieve::with_answers<bool>(iterable, [&](HashTable* keys, std::span<bool> answers) {
+    if (UNEXPECTED(!keysieve::check_keys(keys, 1))) return;
+    // All memory is there before the first key is added: if memory_limit ends the script, all keys stay new.
+    std::fill(answers.begin(), answers.end(), false);
+    if (UNEXPECTED(!keysieve::return_bools(return_value, keys, answers))) return;
+    if (UNEXPECTED(keysieve::is_out_of_memory())) return;
+    if (UNEXPECTED(!asked->set->add_many_if_new(keys, answers))) {
+      zend_array_destroy(Z_ARRVAL_P(return_value));
+      RETURN_NULL();
+    }
+    keysieve::replace_bools(return_value, answers);
+  });
 }
 
 ZEND_METHOD(KeySieve_SeenSet, mayContain) {

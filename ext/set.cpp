@@ -67,14 +67,10 @@ void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
 
   AskedSet* asked = SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
-  const GivenKeys given(iterable, 1);
-  HashTable* keys = given.get();
-  if (UNEXPECTED(keys == nullptr)) return;
-  Answers answers(keys);
-  if (UNEXPECTED(!answers)) return;
-  const auto maybe = asked->set->may_contain_many(keys, asked->terms, answers.get());
-  if (UNEXPECTED(!maybe)) RETURN_THROWS();
-  give(return_value, keys, answers.get(), *maybe);
+  with_answers<bool>(iterable, [&](HashTable* keys, std::span<bool> answers) {
+    const auto maybe = asked->set->may_contain_many(keys, asked->terms, answers);
+    if (EXPECTED(maybe)) give(return_value, keys, answers, *maybe);
+  });
 }
 
 }  // namespace

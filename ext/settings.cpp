@@ -111,15 +111,17 @@ SetSource current_source() {
           KEYSIEVE_G(owner_uid)};
 }
 
-ReaderSettings reader_settings(SetSource& source) {
+void look_up_owner(SetSource& source) noexcept {
   if (!source.owner_uid) source.owner_uid = uid_of(source.owner);
+  if (source.owner_uid || source.owner.empty() || source.owner == kDefaultOwner) return;
+  write_error_log(join({"keysieve.owner: user \"", source.owner,
+                        "\" does not exist; only files of root and of PHP's own user are trusted"}));
+}
+
+ReaderSettings reader_settings(const SetSource& source) {
   ReaderSettings settings;
   settings.directory = source.directory;
   settings.trusted_owner = source.owner_uid;
-  if (!source.owner.empty() && !settings.trusted_owner && source.owner != kDefaultOwner) {
-    write_error_log("keysieve.owner: user \"" + source.owner +
-                    "\" does not exist; only files of root and of PHP's own user are trusted");
-  }
   return settings;
 }
 

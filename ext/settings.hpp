@@ -33,8 +33,9 @@ struct SetSource {
 
 SetSource current_source();
 
-// How to read the sets of a source. Looks the owner up if that has not been done. An unknown owner is logged,
-// unless it is the default; then only root and PHP's own user are trusted.
-ReaderSettings reader_settings(SetSource& source);
+// Looks the owner up if that has not been done. An unknown one is logged, unless it is the default.
+void look_up_owner(SetSource& source) noexcept;
+// How to read the sets of a source. If the owner is unknown, only root and PHP's own user are trusted.
+ReaderSettings reader_settings(const SetSource& source);
 
 }  // namespace keysieve

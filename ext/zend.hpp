@@ -8,10 +8,12 @@
 // C++ headers first: PHP's macros must not affect them.
 #include <syslog.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,7 @@
 #include "Zend/zend_enum.h"
 #include "Zend/zend_exceptions.h"
 #include "Zend/zend_interfaces.h"
+#include "Zend/zend_smart_str.h"
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "php_ini.h"
@@ -38,10 +41,22 @@ inline std::string_view view_of(const zend_string* text) noexcept {
   return {ZSTR_VAL(text), ZSTR_LEN(text)};
 }
 
-// Writes a line for the operator: straight to PHP's error log, or to the SAPI's if none is set. Not a PHP
-// warning, which frameworks turn into an exception.
-inline void write_error_log(const std::string& line) {
-  php_log_err_with_severity(line.c_str(), LOG_WARNING);
+// One text of these parts, in PHP's memory.
+inline zend_string* join(std::initializer_list<std::string_view> parts) {
+  std::size_t bytes = 0;
+  for (const std::string_view part : parts) bytes += part.size();
+  zend_string* text = zend_string_alloc(bytes, /*persistent=*/false);
+  char* end = ZSTR_VAL(text);
+  for (const std::string_view part : parts) end = std::copy(part.begin(), part.end(), end);
+  *end = '\0';
+  return text;
+}
+
+// Writes a line for the operator, and frees it: straight to PHP's error log, or to the SAPI's if none is set.
+// Not a PHP warning, which frameworks turn into an exception.
+inline void write_error_log(zend_string* line) {
+  php_log_err_with_severity(ZSTR_VAL(line), LOG_WARNING);
+  zend_string_release(line);
 }
 
 }  // namespace keysieve

@@ -358,12 +358,14 @@ final class MapTest extends TestCase
     public function testWhatIsNoKeyIsRefused(): void
     {
         $map = new Map('tiers');
-        foreach ([null, 1.5, true, [], new \stdClass()] as $none) {
-            [$given, $type] = [self::given($none), get_debug_type($none)];
-            $ask = static fn () => $map->get($none, self::notAsked(...));
-            self::assertThrows(\TypeError::class, "KeySieve\\Map::get(): Argument #1 (\$key) must be of type string|int, $given", $ask);
+        foreach ([...self::noKeys(), 1.5] as $none) {
+            $type = get_debug_type($none);
             $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
             self::assertThrows(\TypeError::class, "must be an array of string|int, $type given at index \"x\"", $ask);
+        }
+        foreach (self::noKeys() as $none) {
+            $ask = static fn () => $map->get($none, self::notAsked(...));
+            self::assertThrows(\TypeError::class, 'KeySieve\Map::get(): Argument #1 ($key) ' . self::noKey($none), $ask);
         }
     }
 

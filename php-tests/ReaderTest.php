@@ -6,7 +6,6 @@ namespace KeySieve\Tests;
 
 use KeySieve\Reader\Failure;
 use KeySieve\Reader\File;
-use KeySieve\Reader\Header;
 use KeySieve\Reader\Snapshot;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Forgery;
@@ -34,7 +33,7 @@ final class ReaderTest extends TestCase
     {
         $whole = file_get_contents(SharedMemory::buildMap('forged', self::smallValues(), ['--shard-size', '1KiB']));
         $forged = Forgery::of($whole, $offset, $bytes);
-        $ask = static fn () => self::values(Snapshot::of('forged', self::file($forged)), self::keys(300));
+        $ask = static fn () => self::values(new Snapshot('forged', self::file($forged)), self::keys(300));
         self::assertThrows(Failure::class, $fault, $ask);
         $file = SharedMemory::directory() . '/forged.forged';
         file_put_contents($file, $forged);
@@ -65,11 +64,11 @@ final class ReaderTest extends TestCase
         $file = SharedMemory::directory() . "/$name.ks";
         self::assertGreaterThan(2 << 20, filesize($file));
         $keys = [...range(1_990_000, 2_010_000), ...self::keys(2_000, 'absent')];
-        self::assertSame((new Set($name))->mayContainMany($keys), self::answers(Snapshot::of($name, File::open($file)), $keys));
+        self::assertSame((new Set($name))->mayContainMany($keys), self::answers(new Snapshot($name, self::open($file)), $keys));
 
         $whole = file_get_contents($file);
         $whole[-1] = $whole[-1] ^ "\x10"; // of the last shard, whose neighbours have the same checksum
-        $damaged = Snapshot::of($name, self::file($whole));
+        $damaged = new Snapshot($name, self::file($whole));
         $refused = 0;
         foreach (range(1, 20_000) as $key) {
             try {
@@ -88,11 +87,11 @@ final class ReaderTest extends TestCase
         self::assertNotSame([], $files);
         foreach ($files as $file) {
             file_put_contents($endless, Forgery::of(file_get_contents($file), 96, str_repeat("\0", 8))); // valid_for
-            $header = Header::read(File::open($endless));
-            $snapshot = Snapshot::of($header->fields['setName'], File::open($endless));
+            $name = unpack('@136/Z64name', file_get_contents($endless))['name'];
+            $snapshot = new Snapshot($name, self::open($endless));
             SharedMemory::publish($endless);
-            $set = new Set($header->fields['setName']);
-            self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kindName() && $set->info()->keyCount === $header->fields['keyCount']);
+            $set = new Set($name);
+            self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kindName() && $set->info()->keyCount === $snapshot->fields['keyCount']);
             $keys = [...range(1, 5_000), ...self::keys(5_000)];
             self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys), basename($file));
         }
@@ -114,9 +113,9 @@ final class ReaderTest extends TestCase
     {
         $whole = file_get_contents(SharedMemory::build('lengths', self::keys(300)));
         foreach (['' => 'is not a whole snapshot', substr($whole, 0, -1) => 'is cut short', "$whole-" => 'is too long'] as $bytes => $reason) {
-            self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('lengths', self::file((string) $bytes)));
+            self::assertThrows(Failure::class, $reason, static fn () => new Snapshot('lengths', self::file((string) $bytes)));
         }
-        self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => Snapshot::of('other', self::file($whole)));
+        self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => new Snapshot('other', self::file($whole)));
     }
 
     /** Its signature is for loaders. Without it there would be no table of digests between the others. */
@@ -124,7 +123,7 @@ final class ReaderTest extends TestCase
     {
         $key = SharedMemory::directory() . '/signing.key';
         Program::keysieve('keygen', $key);
-        $snapshot = Snapshot::of('signed', File::open(SharedMemory::build('signed', self::keys(60_000), ['--shard-size', '1KiB', '--sign-key', $key])));
+        $snapshot = new Snapshot('signed', self::open(SharedMemory::build('signed', self::keys(60_000), ['--shard-size', '1KiB', '--sign-key', $key])));
         self::assertNotContains(false, self::answers($snapshot, self::keys(60_000)));
         self::assertSame([false], self::answers($snapshot, ['absent']));
     }
@@ -140,7 +139,7 @@ final class ReaderTest extends TestCase
         $answers = $set->mayContainMany(self::keys(300));
         self::assertContains(true, $answers);
         self::assertContains(false, $answers);
-        self::assertSame($answers, self::answers(Snapshot::of('countless', File::open($forged)), self::keys(300)));
+        self::assertSame($answers, self::answers(new Snapshot('countless', self::open($forged)), self::keys(300)));
     }
 
     /** Tables whose checksums are right but which no builder makes: each must be refused before it misleads a lookup. */
@@ -150,7 +149,7 @@ final class ReaderTest extends TestCase
             $whole = file_get_contents(SharedMemory::build('tables', self::keys(300), ['--kind', $kind, '--shard-size', '1KiB']));
             foreach ([["\xff", 3], ["\xff\xff", 4], ["\xff\xff", 6]] as [$wrong, $field]) {
                 $snapshot = self::file(Forgery::of($whole, 4096 + $field, $wrong));
-                $ask = static fn () => self::answers(Snapshot::of('tables', $snapshot), self::keys(300));
+                $ask = static fn () => self::answers(new Snapshot('tables', $snapshot), self::keys(300));
                 self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
             }
         }
@@ -164,7 +163,7 @@ final class ReaderTest extends TestCase
             $bytes = $whole;
             $bytes[$at] = $bytes[$at] ^ "\x10";
             try {
-                $ask(Snapshot::of('damaged', self::file($bytes)), self::keys(300));
+                $ask(new Snapshot('damaged', self::file($bytes)), self::keys(300));
                 self::fail("accepted a wrong byte of $what at $at");
             } catch (Failure $failure) {
                 self::assertStringContainsString('/bytes-', $failure->getMessage());
@@ -178,7 +177,7 @@ final class ReaderTest extends TestCase
      */
     private static function answers(Snapshot $snapshot, array $keys): array
     {
-        return array_map(static fn (string|int $key): bool => $snapshot->mayContain($snapshot->header->hasher->hash((string) $key)), $keys);
+        return array_map(static fn (string|int $key): bool => $snapshot->mayContain($snapshot->hash((string) $key)), $keys);
     }
 
     /**
@@ -187,7 +186,7 @@ final class ReaderTest extends TestCase
      */
     private static function values(Snapshot $map, array $keys): array
     {
-        return array_map(static fn (string|int $key): ?int => $map->find($map->header->hasher->hash((string) $key)), $keys);
+        return array_map(static fn (string|int $key): ?int => $map->find($map->hash((string) $key)), $keys);
     }
 
     /** @return array<string, int> of 300 keys, in 3 bits */
@@ -196,12 +195,17 @@ final class ReaderTest extends TestCase
         return array_map(static fn (int $number): int => $number % 8, array_flip(self::keys(300)));
     }
 
+    private static function open(string $path): File
+    {
+        return File::open($path, File::statusOf($path));
+    }
+
     /** In a file that ends with it. */
     private static function file(string $bytes): File
     {
         $path = tempnam(SharedMemory::directory(), 'bytes-');
         file_put_contents($path, $bytes);
-        $file = File::open($path);
+        $file = self::open($path);
         unlink($path);
         return $file;
     }

@@ -6,8 +6,8 @@
 // - A page stays in the list `pages:taken:NAME` until its links are there. If a worker dies, the next one of that name
 //   finishes its pages: give workers that run at the same time different names (systemd: worker@NAME.service, %i).
 //   Queues such as Messenger's have something like this built in, as acknowledgement.
-// - You need not attach or refresh anything: a lookup sees a new publication within half a second; an add, `keysieve
-//   bypass` and its end at once. Keep the Set as long as you like.
+// - You need not attach or refresh anything: a lookup sees a new publication, an add, `keysieve bypass` and its
+//   end at once. Keep the Set as long as you like.
 // - It says where each job begins, and so notices expiry, the end of a timed bypass and a directory that was emptied.
 // - While it idles it asks for the availability. Otherwise it would hold the memory of a publication that was replaced.
 // - It ends after an hour, and its supervisor (systemd: Restart=always) starts another, with the latest code. It also ends when

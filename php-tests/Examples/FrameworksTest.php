@@ -74,7 +74,7 @@ final class FrameworksTest extends FrameworkTestCase
     public function testTheConfigurationSaysWhereThePackageFindsSets(string $framework, string $boot): void
     {
         $code = 'echo get_debug_type(KeySieve\Reader\Settings::sourceOf("shop"));';
-        self::assertSame('KeySieve\Reader\SnapshotFiles', $this->code($framework, $boot . $code));
+        self::assertSame('KeySieve\Reader\SnapshotFile', $this->code($framework, $boot . $code));
     }
 
     #[DataProvider('containers')]

@@ -91,7 +91,7 @@ final class FpmLoadTest extends TestCase
         $all = $report . $nginx->log() . file_get_contents($pool->log);
         self::assertStringNotContainsString('Non-2xx', $report, $all);
         self::assertStringNotContainsString('Socket errors', $report, $all);
-        // A worker that was two publications behind when the folder went has nothing to answer from until the next one.
+        // A worker that had missed a publication when the folder went has nothing to answer from until the next one.
         $expected = '/ (keeps its old publication: |is missing \().*(nothing is published yet|No such file)'
             . '|is (up to date|ready) again$/';
         self::assertSame('', implode('', preg_grep($expected, file($pool->log), PREG_GREP_INVERT)), 'lines that nobody expects');

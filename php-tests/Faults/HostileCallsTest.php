@@ -246,24 +246,20 @@ final class HostileCallsTest extends TestCase
                 },
                 ['left', 1],
             ],
-            // So many sets that the table of them is given back to the system when it has to grow; once, since it stays grown.
+            // So many sets that those which are being shown are forgotten.
             'an output callback that asks new sets in the middle of phpinfo()' => [
-                static function () use ($many) {
-                    $count = min($many, 5_000);
-                    if (count(KeySieve\stats()) >= 2 * $count) {
-                        return true;
-                    }
-                    $ask = static fn (int $count) => array_map(static fn (int $i) => new Set("new-$i"), range(1, $count));
-                    $ask($count);
-                    ob_start(static function (string $text) use ($ask, $count, &$shown): string {
+                static function () {
+                    $ask = static fn (string $name) => array_map(static fn (int $i) => new Set("$name-$i"), range(1, 2_000));
+                    $ask('new');
+                    ob_start(static function (string $text) use ($ask, &$shown): string {
                         if (str_starts_with($text, 'Set new-') && ++$shown === 1) {
-                            $ask(2 * $count);
+                            $ask('newer');
                         }
                         return '';
                     }, 1);
                     (new ReflectionExtension('keysieve'))->info();
                     ob_end_clean();
-                    return $shown >= $count && count(KeySieve\stats()) >= 2 * $count;
+                    return $shown > 1_000 && !isset(KeySieve\stats()['new-2000']);
                 },
                 true,
             ],

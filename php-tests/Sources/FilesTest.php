@@ -224,18 +224,28 @@ final class FilesTest extends SourceTestCase
         return preg_replace('/^(file|build id|built at) .*\n/m', '', Program::keysieve('inspect', $snapshot));
     }
 
-    public function testARequestThatAsksOneSetLoadsHalfOfThePackageAtMost(): void
+    /** @return iterable<string, array{string}> */
+    public static function everyKind(): iterable
     {
         foreach (SharedMemory::kinds() as $kind) {
-            $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));
+            yield $kind => [$kind];
         }
-        $pool = $this->pool('$set = new KeySieve\Set($_GET["kind"]);
-            echo json_encode([$set->mayContainMany(["apple", "pear"]), $set->info()->kind, function_exists("pcntl_signal") ? 0 : $loaded()]);');
-        foreach (SharedMemory::kinds() as $kind) {
-            $answer = $pool->request("kind=$kind")->body();
-            [$found, $asked, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
-            self::assertSame([[true, false], $kind], [$found, $asked], $answer);
-            self::assertLessThan(30, $files);
+    }
+
+    #[DataProvider('everyKind')]
+    public function testARequestThatAsksASetLoadsTwelveFilesAtMost(string $kind): void
+    {
+        $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));
+        SharedMemory::publishWithLayer("$this->folder/$kind.ks");
+        SharedMemory::addLive($kind, 'plum');
+        $ask = "\$set = new KeySieve\\Set('$kind');
+            echo json_encode([\$set->mayContainMany(['apple', 'pear', 'plum']), function_exists('pcntl_signal') ? 0 : \$loaded()]);";
+        foreach (["files:$this->folder" => false, 'directory:' . SharedMemory::directory() => true] as $source => $hasPlum) {
+            $pool = $this->pool($ask, $source);
+            $answer = $pool->request()->body();
+            [$found, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
+            self::assertSame([true, false, $hasPlum], $found, $answer);
+            self::assertLessThanOrEqual(12, $files);
         }
     }
 
@@ -252,13 +262,14 @@ final class FilesTest extends SourceTestCase
         Program::keysieve('build', '--set', $name, '--fpr', '0.0001', ...$options, ...['-o', "$this->folder/$name.ks"]);
     }
 
-    private function pool(string $script): FpmPool
+    private function pool(string $script, ?string $source = null): FpmPool
     {
+        $source ??= "files:$this->folder";
         $bootstrap = getenv('KEYSIEVE_PACKAGE') . '/bootstrap.php';
         return new FpmPool("\$before = count(get_included_files());
             \$loaded = fn (): int => count(get_included_files()) - \$before;
             require '$bootstrap';
-            KeySieve\\Reader\\Settings::use('files:$this->folder');
+            KeySieve\\Reader\\Settings::use('$source');
             $script", isBare: true);
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Sources;
 
+use KeySieve\Set;
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -88,6 +90,44 @@ final class SettingsTest extends SourceTestCase
             self::assertSame($state, $script->output, $script->errors);
         }
         self::assertStringContainsString("$folder: Permission denied", $script->errors);
+    }
+
+    /** Neither a link to nowhere nor a folder that cannot be looked into is an empty place. */
+    public function testNothingIsThereOnlyWhereAFolderSaysSo(): void
+    {
+        self::needsRoot();
+        $folder = new Folder('places', 0755);
+        touch("$folder/file");
+        symlink("nowhere", "$folder/link");
+        symlink("$folder/loop", "$folder/loop");
+        mkdir("$folder/closed", 0700);
+        mkdir("$folder/searched", 0711);
+        touch("$folder/searched/file");
+        $script = PhpScript::run("\$folder = '$folder';" . <<<'PHP'
+            class_exists(Set::class);
+            posix_setuid(65534);
+            foreach (['file', 'searched/file', 'none', 'none/none', 'file/none', 'link/none', 'loop/none', 'link', 'closed/file', 'searched/none'] as $place) {
+                try {
+                    $is[$place] = KeySieve\Reader\File::statusOf("$folder/$place") === null ? 'nothing' : 'there';
+                } catch (KeySieve\Reader\Failure $failure) {
+                    $is[$place] = substr(strrchr($failure->getMessage(), ':'), 2);
+                }
+            }
+            echo json_encode($is, JSON_UNESCAPED_SLASHES);
+            PHP);
+        $expected = [
+            'file' => 'there', 'searched/file' => 'there', 'none' => 'nothing', 'none/none' => 'nothing', 'file/none' => 'nothing', 'link/none' => 'nothing',
+            'loop/none' => 'No such file or directory', 'link' => 'No such file or directory', 'closed/file' => 'Permission denied',
+            'searched/none' => 'No such file or directory',
+        ];
+        self::assertSame(json_encode($expected, JSON_UNESCAPED_SLASHES), $script->output, $script->errors);
+    }
+
+    public function testAFractionIsAKeyAlsoForACallerWithStrictTypes(): void
+    {
+        SharedMemory::put('fractions', ['1.5', '2']);
+        $set = new Set('fractions');
+        self::assertSame([true, true, false], [$set->mayContain(1.5), $set->mayContain(2.0), $set->mayContain(2.5)]);
     }
 
     public function testAForkedProcessReadsByItself(): void

@@ -28,7 +28,7 @@ function candidatesAreNotConverted(Membership $set): array
 
 function nullIsNoKey(Set $set): bool
 {
-    return $set->mayContain(null); // expects int|string, null given // NullArgument
+    return $set->mayContain(null); // int|string, null given // NullArgument
 }
 
 function floatsAreNoKeys(Set $set): void

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-use KeySieve\Reader\NotSerializable;
-use KeySieve\Reader\Publication;
+use KeySieve\Reader\Snapshot;
 
 if (!class_exists(Info::class, false)) { // see bootstrap.php
     /** What is known of an attached set or map. All moments are in UTC. */
@@ -61,34 +60,32 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
          * @internal
          * @throws Reader\Failure
          */
-        public static function of(Publication $publication, ?string $trouble): self
+        public static function of(Snapshot $snapshot, ?string $trouble): self
         {
-            $snapshot = $publication->snapshot();
-            $header = $snapshot->header;
             $snapshot->checkEntries();
-            $facts = $publication->facts();
+            [$fields, $facts] = [$snapshot->fields, $snapshot->facts()];
             $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
             $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
             return new self(
                 $facts['generation'],
                 $facts['publication'],
                 $snapshot->kindName(),
-                $header->fields['keyCount'],
-                $header->fields['knownAbsent'],
-                $header->fields['valueBits'],
-                $header->fields['shardCount'],
-                $header->stride(),
-                $header->fields['fileBytes'],
-                $snapshot->bitsPerKey(),
-                $header->fields['targetFpr'],
-                $header->fields['estimatedFpr'],
+                $fields['keyCount'],
+                $fields['knownAbsent'],
+                $fields['valueBits'],
+                $fields['shardCount'],
+                $snapshot->stride,
+                $fields['fileBytes'],
+                $fields['keyCount'] === 0 ? 0.0 : 8 * $fields['fileBytes'] / $fields['keyCount'],
+                $fields['targetFpr'],
+                $fields['estimatedFpr'],
                 $snapshot->fillRatio(),
-                $header->fields['keyProfile'],
-                $moment($header->fields['asOf']),
-                $moment($header->fields['builtAt']),
+                $fields['keyProfile'],
+                $moment($fields['asOf']),
+                $moment($fields['builtAt']),
                 $moment($facts['publishedAt']),
                 $momentOrNull($facts['lastConfirmedAt']),
-                $momentOrNull($header->validUntil()),
+                $momentOrNull($snapshot->validUntil()),
                 $facts['addedKeys'],
                 $trouble,
             );

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-use KeySieve\Reader\Keys;
-use KeySieve\Reader\NotSerializable;
+use KeySieve\Reader\Arguments;
 
 if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
     /**
@@ -35,9 +34,9 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
         }
 
         /** @param string|int $key */
-        public function add(mixed $key): void
+        public function add(string|int|float $key): void
         {
-            $this->keys[self::bytes($key, __METHOD__)] = true;
+            $this->keys[Arguments::key($key)] = true;
         }
 
         /**
@@ -45,22 +44,17 @@ if (!class_exists(LocalFilter::class, false)) { // see bootstrap.php
          *
          * @param string|int $key
          */
-        public function addIfNew(mixed $key): bool
+        public function addIfNew(string|int|float $key): bool
         {
             $count = count($this->keys);
-            $this->keys[self::bytes($key, __METHOD__)] = true;
+            $this->keys[Arguments::key($key)] = true;
             return count($this->keys) !== $count;
         }
 
         /** @param string|int $key */
-        public function mayContain(mixed $key): bool
+        public function mayContain(string|int|float $key): bool
         {
-            return isset($this->keys[self::bytes($key, __METHOD__)]);
-        }
-
-        private static function bytes(mixed $key, string $method): string
-        {
-            return is_string($key) ? $key : Keys::string($key, "$method(): Argument #1 (\$key)");
+            return isset($this->keys[Arguments::key($key)]);
         }
     }
 }

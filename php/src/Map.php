@@ -4,9 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
+use KeySieve\Reader\Arguments;
 use KeySieve\Reader\AttachedSet;
-use KeySieve\Reader\Keys;
-use KeySieve\Reader\NotSerializable;
 
 if (!class_exists(Map::class, false)) { // see bootstrap.php
     /**
@@ -46,14 +45,14 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
          * @phpstan-param callable(string|int): ?int $ifUnknown
          * @throws \TypeError if $ifUnknown returns anything else
          */
-        public function get(mixed $key, callable $ifUnknown): ?int
+        public function get(string|int|float $key, callable $ifUnknown): ?int
         {
-            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            $value = $this->attached()->find([$bytes], $this->keyProfile)[0];
+            $key = is_float($key) ? Arguments::key($key) : $key;
+            $value = $this->attached()->find([$key], __METHOD__, $this->keyProfile)[0];
             if ($value !== AttachedSet::UNKNOWN) {
                 return $value;
             }
-            $value = self::call($ifUnknown, self::asGiven($key, $bytes));
+            $value = self::call($ifUnknown, $key);
             return self::isValue($value) ? $value : throw self::wrong(__METHOD__, '?int', $value);
         }
 
@@ -71,10 +70,10 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
          */
         public function getMany(iterable $keys, callable $ifUnknown): array
         {
-            $keys = Keys::strings(Keys::given($keys, __METHOD__), __METHOD__);
+            $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             /** @var array<int|string, int> $values */
             $values = [];
-            foreach ($this->attached()->find($keys, $this->keyProfile) as $index => $value) {
+            foreach ($this->attached()->find($keys, __METHOD__, $this->keyProfile) as $index => $value) {
                 if ($value !== null) {
                     $values[$keys[$index]] = $value;
                 }
@@ -100,25 +99,19 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
         /** Incompatible also if the set is no map. */
         public function availability(): Availability
         {
-            return $this->attached()->availability($this->keyProfile, needsValues: true);
+            return $this->attached()->availability($this->keyProfile, isMap: true);
         }
 
         /** As Set::info(). */
         public function info(): ?Info
         {
-            return $this->attached()->info($this->keyProfile, needsValues: true);
+            return $this->attached()->info($this->keyProfile, isMap: true);
         }
 
         /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */
         private static function call(callable $ifUnknown, mixed $argument): mixed
         {
             return array_map($ifUnknown, [$argument])[0];
-        }
-
-        /** An int, and what PHP makes one of, stays an int. */
-        private static function asGiven(mixed $key, string $bytes): string|int
-        {
-            return is_scalar($key) && !is_string($key) && $bytes === (string) (int) $bytes ? (int) $bytes : $bytes;
         }
 
         /** @phpstan-assert-if-true ?int $value */

@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-use KeySieve\Reader\NotSerializable;
-
 if (!class_exists(SeenInfo::class, false)) { // see bootstrap.php
     /** What the extension knows of a seen set that is Ready. All moments are in UTC, by the loader's clock. */
     final readonly class SeenInfo implements \Serializable

@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
-use KeySieve\Reader\Keys;
-use KeySieve\Reader\NotSerializable;
-use KeySieve\Reader\SetName;
-use KeySieve\Reader\UnavailableSeen;
+use KeySieve\Reader\Arguments;
+use KeySieve\Reader\Settings;
 
 if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
     /**
@@ -22,17 +20,16 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
         /** @throws InvalidNameException as Set::__construct() */
         public function __construct(public readonly string $name)
         {
-            SetName::checked($name, __METHOD__ . '(): Argument #1 ($name) must be');
+            Arguments::setName($name, __METHOD__ . '(): Argument #1 ($name) must be');
         }
 
         /**
          * @param string|int $key
          * @throws UnavailableException as the class says
          */
-        public function addIfNew(mixed $key): bool
+        public function addIfNew(string|int|float $key): bool
         {
-            is_string($key) || Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            return UnavailableSeen::isNew($this->name);
+            return $this->isNew();
         }
 
         /**
@@ -43,7 +40,7 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
          */
         public function addManyIfNew(iterable $keys): array
         {
-            return array_map(fn (string $_): bool => UnavailableSeen::isNew($this->name), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
+            return array_map(fn (string $_): bool => $this->isNew(), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
         }
 
         /**
@@ -52,23 +49,47 @@ if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
          * @param string|int $key
          * @throws UnavailableException when addIfNew() would
          */
-        public function mayContain(mixed $key): bool
+        public function mayContain(string|int|float $key): bool
         {
-            is_string($key) || Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            UnavailableSeen::isNew($this->name); // which throws if it must
+            $this->isNew(); // which throws if it must
             return true;
         }
 
-        /** Missing or Disabled. */
+        /** Missing, and logs once why; or Disabled. */
         public function availability(): Availability
         {
-            return UnavailableSeen::availability($this->name);
+            if (!Settings::isEnabled()) {
+                return Availability::Disabled;
+            }
+            /** @var array<string, true> $logged */
+            static $logged = [];
+            if (!isset($logged[$this->name])) {
+                $logged[$this->name] = true;
+                $answer = Settings::seenOnUnavailable();
+                error_log("keysieve: {$this->reason()}: every " . ($answer === 'throw' ? 'call throws' : "key is $answer"));
+            }
+            return Availability::Missing;
         }
 
         /** Null, since it is never Ready. */
         public function info(): ?SeenInfo
         {
             return null;
+        }
+
+        /** @throws UnavailableException */
+        private function isNew(): bool
+        {
+            $answer = Settings::seenOnUnavailable();
+            if ($this->availability() !== Availability::Disabled && $answer === 'throw') {
+                throw new UnavailableException($this->name, Availability::Missing, $this->reason());
+            }
+            return $answer !== 'seen';
+        }
+
+        private function reason(): string
+        {
+            return "seen set \"$this->name\" is missing (only the extension has seen sets; KEYSIEVE_SEEN_ON_UNAVAILABLE=new or =seen answers without it)";
         }
     }
 }

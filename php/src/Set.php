@@ -4,9 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
+use KeySieve\Reader\Arguments;
 use KeySieve\Reader\AttachedSet;
-use KeySieve\Reader\Keys;
-use KeySieve\Reader\NotSerializable;
 
 if (!class_exists(Set::class, false)) { // see bootstrap.php
     /** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
@@ -30,10 +29,9 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          * @param string|int $key
          * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
          */
-        public function mayContain(mixed $key): bool
+        public function mayContain(string|int|float $key): bool
         {
-            $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-            return $this->attached()->ask([$bytes], $this->keyProfile, $this->throw)[0];
+            return $this->attached()->ask([is_float($key) ? Arguments::key($key) : $key], __METHOD__, $this->keyProfile, $this->throw)[0];
         }
 
         /**
@@ -44,7 +42,8 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          */
         public function mayContainMany(iterable $keys): array
         {
-            return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throw);
+            $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
+            return $this->attached()->ask($keys, __METHOD__, $this->keyProfile, $this->throw);
         }
 
         /**
@@ -56,9 +55,9 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          */
         public function candidates(iterable $keys): array
         {
-            $keys = Keys::given($keys, __METHOD__);
+            $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             $candidates = [];
-            foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throw) as $index => $mayBeThere) {
+            foreach ($this->attached()->ask($keys, __METHOD__, $this->keyProfile, $this->throw) as $index => $mayBeThere) {
                 if ($mayBeThere) {
                     $candidates[$index] = $keys[$index];
                 }

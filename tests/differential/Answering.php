@@ -23,10 +23,6 @@ final class Answering
     public function __construct()
     {
         $this->callers = ['strict' => require __DIR__ . '/strict.php', 'coercive' => require __DIR__ . '/coercive.php'];
-        // The package reads these files to know which of them is strict. Later it may not be allowed to.
-        foreach ([true, false] as $isStrict) {
-            $this->answer(new Question('may_contain', ['NO NAME', true], isStrict: $isStrict));
-        }
     }
 
     /** @return array<string, mixed> what was returned or thrown; what PHP said; the arguments if they were changed */

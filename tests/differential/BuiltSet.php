@@ -27,9 +27,9 @@ final readonly class BuiltSet
         $keys = $arguments->keys($random->size($random->chance(0.03) ? 60_000 : 4_000));
         $absent = $random->chance(0.4) ? $arguments->keys(1 + $random->size(2_000)) : [];
         $kind = $random->of($kinds);
-        $lowest = ['blocked_bloom' => 8_000, 'split_block_bloom' => 5_999, 'cuckoo' => 8_700][$kind] ?? 8_999; // sizing refuses a lower one
-        $fpr = sprintf('%.10f', 10 ** (-$random->between(302, $lowest) / 1_000));
         $size = $random->of($absent === [] ? [1, 2, 4, 8] : [1, 2, 4]) . 'KiB'; // 8 KiB leave no room for a second level
+        $lowest = (int) (-1_000 * log10(self::lowestFpr($kind, $size)));
+        $fpr = sprintf('%.10f', 10 ** (-$random->between(302, $lowest) / 1_000));
         $options = ['-0', '--min-keys', '0', '--kind', $kind, '--fpr', $fpr, '--shard-size', $size];
         if ($random->chance(0.3)) {
             array_push($options, '--growth', (string) (1 + $random->size(5)));
@@ -66,5 +66,17 @@ final readonly class BuiltSet
         Program::keysieve('build', '--set', 'built', '-o', "$folder/built.ks", ...$options);
         $description = ($bits === 0 ? '' : "$bits bits for each of ") . count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size" . ($isSigned ? ', signed' : '');
         return new self(file_get_contents("$folder/built.ks"), $keys, array_values(array_diff($absent, $keys)), $description);
+    }
+
+    /** The lowest target that `keysieve build` takes. */
+    private static function lowestFpr(string $kind, string $size): float
+    {
+        static $tooHigh = [];
+        $tooHigh[$size] ??= array_column(
+            json_decode(Program::keysieve('plan', '--keys', '1', '--fpr', '1e-9', '--shard-size', $size, '--all', '--json'), true)['too_high'],
+            'lowest_fpr',
+            'kind',
+        );
+        return $tooHigh[$size][$kind] ?? 1e-9;
     }
 }

@@ -10,19 +10,18 @@ final class ControlBytes extends SealedBytes
     public const FIELDS = [
         'magic' => [0, 8], 'endian_mark' => [8, 4], 'abi_major' => [12, 2], 'abi_minor' => [14, 2], 'instance' => [16, 8],
         'header_checksum' => [24, 8], 'current' => [64, 8], 'bypass_until' => [128, 8], 'last_confirmed' => [192, 8],
-        'heartbeat' => [256, 8], 'moved_at_ms' => [320, 8], 'store_bypass_until' => [384, 8], 'previous' => [448, 8],
+        'heartbeat' => [256, 8], 'store_bypass_until' => [384, 8],
     ];
 
     public const DAMAGED = 1 << 61;
     public const BYPASSED_IN_STORE = 1 << 62;
     public const BYPASSED = PHP_INT_MIN;
 
-    /** Its `moved_at_ms` is long ago, so readers need not wait before they change over to what is published. */
-    public static function of(int $instance, int $current, int $previous): self
+    public static function of(int $instance, int $current): self
     {
         $page = new self(str_repeat("\0", 4096));
         $page->put('magic', 'KSCONTRL')->put('endian_mark', 0x01020304)->put('abi_major', 1)->put('abi_minor', 2);
-        return $page->put('instance', $instance)->put('current', $current)->put('previous', $previous)->seal();
+        return $page->put('instance', $instance)->put('current', $current)->seal();
     }
 
     public function seal(): static

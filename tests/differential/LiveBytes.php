@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Differential;
 
-use KeySieve\Reader\KeyHasher;
-use KeySieve\Reader\Word;
+use KeySieve\Reader\Kind;
+use KeySieve\Reader\Snapshot;
 
 /** A live page with its layer, as docs/concurrency.md describes it. */
 final class LiveBytes extends SealedBytes
@@ -33,12 +33,12 @@ final class LiveBytes extends SealedBytes
     /** As the loader adds a key to a layer that has a shard. */
     public function add(string $key): void
     {
-        $hash = (new KeyHasher($this->bytesOf('seed')))->hash($key);
-        $mixed = Word::mix($hash);
-        $shardAt = 4096 + Word::shard($hash, $this->number('layer_shard_count')) * self::SHARD_BYTES;
-        $at = $shardAt + 32 * Word::reduce($mixed, self::SHARD_BYTES >> 5);
+        $hash = unpack('J', hash('xxh3', $key, true, ['secret' => Snapshot::secret($this->bytesOf('seed'))]))[1];
+        $mixed = Kind::mix($hash);
+        $shardAt = 4096 + Kind::shard($hash, $this->number('layer_shard_count')) * self::SHARD_BYTES;
+        $at = $shardAt + 32 * Kind::reduce($mixed, self::SHARD_BYTES >> 5);
         foreach (self::SALTS as $salt) {
-            $bit = Word::shortProduct($mixed & Word::HALF, $salt) >> 27;
+            $bit = Kind::shortProduct($mixed & Kind::HALF, $salt) >> 27;
             $this->bytes[$at + ($bit >> 3)] = $this->bytes[$at + ($bit >> 3)] | chr(1 << ($bit & 7));
             $at += 4;
         }

@@ -55,7 +55,12 @@ final class Questions
     private function any(SetHistory $history, array $keys): Question
     {
         $isStrict = $this->random->chance(0.5);
-        $value = fn (): mixed => $this->arguments->value($keys, $this->random->chance(0.6));
+        $value = function () use ($keys, $isStrict): mixed {
+            do {
+                $value = $this->arguments->value($keys, $this->random->chance(0.6));
+            } while ($isStrict && is_float($value)); // see Agreed
+            return $value;
+        };
         $call = $this->random->weighted(self::CALLS);
         return match ($call) {
             'mayContain' => new Question($call, [$value()], $this->object($history), $isStrict),

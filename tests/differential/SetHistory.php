@@ -27,7 +27,6 @@ final class SetHistory
     private readonly Contents $contents;
     private int $instance = 0;
     private int $number = 0;
-    private int $previous = 0;
     private int $bypassed = 0; // bits of the word
     private int $validUntil = 0;
     private bool $hasLayer = false;
@@ -79,13 +78,13 @@ final class SetHistory
         $before = $this->truth->certain;
         $this->instance = $this->anyNumber();
         $this->number = $this->random->chance(0.8) ? 1 : $this->random->between(1, (1 << 60) - 1);
-        $this->previous = $this->bypassed = 0;
+        $this->bypassed = 0;
         $what .= $this->publish();
-        $control = ControlBytes::of($this->instance, $this->number, 0);
+        $control = ControlBytes::of($this->instance, $this->number);
         $this->hasPage = $this->random->chance(0.95);
         if (!$this->hasPage) {
             $what .= '; control page: ' . $control->damage($this->random);
-            $control = $this->random->chance(0.8) ? $control->put('moved_at_ms', 0)->seal() : $control;
+            $control = $this->random->chance(0.8) ? $control->seal() : $control;
             $this->knowNothing();
         }
         $this->folder->write('control', $control->bytes);
@@ -95,13 +94,11 @@ final class SetHistory
     private function publishNext(): string
     {
         $before = $this->truth->certain;
-        $this->previous = $this->random->chance(0.8) ? $this->number : 0;
         $this->number += 1;
         $what = $this->publish();
-        $this->folder->store(previous: $this->previous);
         $this->folder->store(current: $this->number | $this->bypassed);
         $this->isSeenAtOnce = true;
-        return "$what, previous is $this->previous" . $this->perhapsSpoilt($before);
+        return $what . $this->perhapsSpoilt($before);
     }
 
     /** The files of a publication. */
@@ -117,14 +114,14 @@ final class SetHistory
             $what .= ', live page: ' . $live->damage($random);
             $live = $random->chance(0.8) ? $live->seal() : $live;
             $content = $content->unknown('');
-        } elseif ($this->previous === 0 && $this->bypassed === 0 && $content->missing === null) {
+        } elseif ($this->bypassed === 0 && $content->missing === null) {
             $this->justPublished = $content->snapshot;
         }
         foreach (['live' => $live->bytes, 'ks' => $content->snapshot->bytes] as $ending => $bytes) {
             $name = PublishedFolder::fileName($this->number, $ending);
             $ending === $content->missing ? $this->folder->remove($name) : $this->folder->write($name, $bytes);
         }
-        $this->truth->publish($content, $this->previous !== 0);
+        $this->truth->publish($content);
         $this->isSound = $this->isSound && $content->isKnown && $content->isReadable;
         $this->hasLayer = $layer !== 0 && $content->isKnown && $content->isReadable;
         [$this->keyProfile, $this->validUntil] = [$content->snapshot->text('key_profile'), $content->validUntil];
@@ -132,7 +129,7 @@ final class SetHistory
     }
 
     /**
-     * If the new publication cannot be read any more, the one before it may answer. If the page is gone, whatever has answered does.
+     * If the page is gone, whatever has answered goes on.
      *
      * @param list<string> $before keys that were certain before
      */
@@ -142,7 +139,7 @@ final class SetHistory
             return '';
         }
         $what = '; ' . $this->spoil();
-        if ($this->previous !== 0 || $this->folder->read('control') === null) {
+        if ($this->folder->read('control') === null) {
             $this->truth->doubt($before);
         }
         return $what;
@@ -203,7 +200,7 @@ final class SetHistory
     /** What no loader stores. But the number of the current publication never becomes 0 again. */
     private function store(): string
     {
-        $field = $this->random->of(['current', 'previous', 'bypass_until', 'store_bypass_until', 'last_confirmed']);
+        $field = $this->random->of(['current', 'bypass_until', 'store_bypass_until', 'last_confirmed']);
         $values = [1, -1, max(1, $this->number - 1), $this->number, $this->number + 1, PHP_INT_MAX, 1 << 60, $this->anyNumber()];
         $value = $this->random->of([...$values, ...$field === 'current' ? [] : [0]]);
         $this->folder->store(...[$field => $value]);
@@ -244,7 +241,7 @@ final class SetHistory
     private function newPage(): string
     {
         $this->instance = $this->anyNumber();
-        $this->folder->write('control', ControlBytes::of($this->instance, 0, 0)->bytes);
+        $this->folder->write('control', ControlBytes::of($this->instance, 0)->bytes);
         $this->hasPage = false;
         return 'replace the control page by one with nothing published';
     }

@@ -11,14 +11,13 @@ final class Truth
     public array $certain = [];
     /** @var list<string> keys that are absent whenever the set is ready */
     public array $absent = [];
-    /** Whether the current publication cannot be read, and no other may answer. */
+    /** Whether the current publication cannot be read. */
     private bool $nothingIsAbsent = false;
 
-    /** If it cannot be read, the publication before goes on answering as long as it may. */
-    public function publish(Content $content, bool $hasPrevious): void
+    public function publish(Content $content): void
     {
-        $this->nothingIsAbsent = !$content->isReadable && (!$hasPrevious || $this->nothingIsAbsent);
-        $this->certain = $content->isReadable ? $content->keys : self::common($content->keys, $this->certain);
+        $this->nothingIsAbsent = !$content->isReadable;
+        $this->certain = $content->keys;
         $this->absent = $content->absent;
     }
 
@@ -29,7 +28,7 @@ final class Truth
         $this->absent = [];
     }
 
-    /** @param list<string> $before keys that were certain before the last publication: if it cannot be read now, older ones may answer */
+    /** @param list<string> $before keys that were certain before the last publication: without a control page, older ones may answer */
     public function doubt(array $before): void
     {
         $this->certain = self::common($this->certain, $before);

@@ -20,7 +20,7 @@ if ($user !== 0 && !(posix_setgid($user) && posix_setuid($user))) {
     exit("cannot become user $user\n");
 }
 if (isset($argv[1])) {
-    ini_set('open_basedir', $argv[1] . PATH_SEPARATOR . dirname(__DIR__, 2) . '/php');
+    ini_set('open_basedir', $argv[1]);
 }
 while (($head = fread(STDIN, 4)) !== '' && $head !== false) {
     $questions = unserialize(stream_get_contents(STDIN, unpack('N', $head)[1]));

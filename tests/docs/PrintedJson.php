@@ -48,7 +48,7 @@ final class PrintedJson
     private function files(): void
     {
         [$keys, $absent, $values] = ["{$this->folder}/keys", "{$this->folder}/absent", "{$this->folder}/values"];
-        $this->print('plan', '--keys', '100');
+        $this->print('plan', '--keys', '100', '--fpr', '1e-9');
         $this->print('build', '--set', 'tags', '--known-absent', $absent, $keys, '-o', "{$this->folder}/both.ks");
         $this->print('build', '--set', 'tags', '--like', $this->store, $keys, '-o', "{$this->folder}/tags.ks");
         $this->print('build', '--set', 'numbers', '--values', $values, '-o', "{$this->folder}/numbers.ks");

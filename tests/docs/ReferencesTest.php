@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Docs;
 
 use KeySieve\Membership;
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
 
 /** The references hold all that the programs, the extension and the loader know. */
@@ -23,6 +24,15 @@ final class ReferencesTest extends TestCase
             foreach (Help::options(...$command) as $option) {
                 self::assertMatchesRegularExpression("/<code>(\S*,)?{$option}[ ,<]/", $part, $name);
             }
+        }
+    }
+
+    public function testEveryFilterKindHasASectionWithItsId(): void
+    {
+        $page = file_get_contents('docs/filters.md');
+        foreach (SharedMemory::kinds() as $kind) {
+            $golden = file_get_contents("tests/golden/$kind.ks", length: 11);
+            self::assertMatchesRegularExpression("/^## `$kind`\n\nId " . ord($golden[10]) . '; `hash_count` is /m', $page);
         }
     }
 

@@ -68,6 +68,7 @@ class IdleWorkers : public SharedMemory {
                             may_contain(attached->snapshot(), "key" + std::to_string(lookup));
       if (!is_right) ++shared_->wrong;
     }
+    reader.check_soon();  // as at the end of a request
   }
 };
 

@@ -18,8 +18,6 @@
 namespace keysieve::test {
 namespace {
 
-using std::chrono::milliseconds;
-
 constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
 constexpr int kPassesOfAReader = 50;  // then it opens the set again, like a worker that starts
 
@@ -38,7 +36,7 @@ class KilledPublisher : public PublishedGenerations {
   void SetUp() override {
     publish_generation(0);
     for (unsigned i = 0; i < soak_rounds(8, 32); ++i) {
-      readers_.push_back(start_process([&] { return read(milliseconds(static_cast<int>(i % 2))); }));
+      readers_.push_back(start_process([&] { return read(); }));
     }
   }
   void TearDown() override {
@@ -80,12 +78,12 @@ class KilledPublisher : public PublishedGenerations {
 
  private:
   // Reads until it is told to stop.
-  int read(milliseconds max_jitter) const {
+  int read() const {
     // There are more readers than processors, and the publisher must make progress.
     ::setpriority(PRIO_PROCESS, 0, 10);
     std::uint64_t highest = 0;
     while (!shared_->stop) {
-      SetReader reader = this->reader(max_jitter);
+      SetReader reader = this->reader();
       bool answered = false;
       for (int pass = 0; pass < kPassesOfAReader && !shared_->stop; ++pass) {
         const Attachment* attached = reader.follow();

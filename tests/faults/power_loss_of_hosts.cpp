@@ -145,7 +145,7 @@ class RestartedHost {
     SetConfig set;
     set.name = "tags";
     set.guards.max_shrink = {};
-    ReaderSettings reader{.directory = loader_.directory, .trusted_owner = {}, .max_jitter = {}};
+    ReaderSettings reader{.directory = loader_.directory, .trusted_owner = {}};
     reader_.emplace(reader, "tags");
     refresher_.emplace(set, loader_, store_, recorder_, [] { return true; });
   }

@@ -103,7 +103,7 @@ class Refreshes : public Keysieved {
 
  private:
   int serve(unsigned number) const {
-    SetReader reader({.directory = site_.directory(), .max_jitter = std::chrono::milliseconds(2)}, "tags");
+    SetReader reader({.directory = site_.directory()}, "tags");
     while (!shared_->stop) {
       reader.check_soon();
       {

@@ -215,7 +215,7 @@ TEST_F(OtherUser, CannotStallByHoldingLocks) {
                 return publish_as_loader();
               }),
               ++publication);
-    SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader, .max_jitter = {}}, kSet);
+    SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader}, kSet);
     EXPECT_EQ(publication_seen_by(reader), static_cast<std::uint64_t>(publication)) << reader.reason();
     ::kill(holder, SIGKILL);
     wait_for(holder);

@@ -47,7 +47,7 @@ class FuzzedSet {
     writer_.create({1}, OnUnavailable::New);
     for (int i = 0; i < 2; ++i) writer_.make(plan(), 0);
     writer_.show();
-    std::copy_n(reinterpret_cast<const std::byte*>(&page()), kSeenPageBytes, good_.begin());
+    std::copy_n(reinterpret_cast<const std::byte*>(&page()), sizeof(SeenPage), good_.begin());
   }
   FuzzedSet(const FuzzedSet&) = delete;
   FuzzedSet& operator=(const FuzzedSet&) = delete;
@@ -102,7 +102,7 @@ class FuzzedSet {
 
   test::TemporaryDirectory directory_;
   SeenWriter writer_;
-  std::array<std::byte, kSeenPageBytes> good_{};
+  std::array<std::byte, sizeof(SeenPage)> good_{};
 };
 
 constexpr std::size_t kKeys = 8;

@@ -112,7 +112,7 @@ class Explorer {
   }
 
  private:
-  static constexpr std::uint64_t kNothing = 0;  // what a store and a fence return
+  static constexpr std::uint64_t kNothing = 0;  // what a store returns
   static constexpr std::size_t kMostStates = 50'000'000;
 
   void visit(const State& state) {
@@ -135,8 +135,6 @@ class Explorer {
     const std::size_t at = access.location;
     const std::size_t first = memory.first_readable(thread, at, access.order);
     switch (access.kind) {
-      case Kind::Fence:
-        return go_on(state, thread, [&](Memory& next) { return next.fence(thread, access.order), kNothing; });
       case Kind::Load:
         return read(state, thread, first, access.order, [](std::uint64_t) { return true; });
       case Kind::Store:

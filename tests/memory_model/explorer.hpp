@@ -41,17 +41,7 @@ struct Quoted {
 // repository, which must have that text once. Ends the program if not.
 Quoted quote(const char* file, const std::string& text);
 
-enum class Kind : std::uint8_t {
-  Load,
-  Store,
-  Or,
-  And,
-  Add,
-  Exchange,
-  CompareAndSet,
-  CompareAndSetTwo,
-  Fence
-};
+enum class Kind : std::uint8_t { Load, Store, Or, And, Add, Exchange, CompareAndSet, CompareAndSetTwo };
 
 struct Access {
   Kind kind = Kind::Load;

@@ -12,7 +12,7 @@ Memory::Memory(const std::vector<std::uint64_t>& initial) : histories_(initial.s
 }
 
 std::size_t Memory::first_readable(std::size_t thread, std::size_t location, Order order) const {
-  const std::size_t oldest = threads_[thread].now.oldest[location];
+  const std::size_t oldest = threads_[thread].oldest[location];
   if (order != Order::seq_cst) return oldest;
   return std::max<std::size_t>(oldest, in_order_.oldest[location]);
 }
@@ -20,9 +20,9 @@ std::size_t Memory::first_readable(std::size_t thread, std::size_t location, Ord
 std::uint64_t Memory::read(std::size_t thread, std::size_t location, std::size_t index, Order order) {
   const Message& message = histories_[location][index];
   const auto at = static_cast<std::uint8_t>(index);
-  ThreadView& view = threads_[thread];
-  view.now.oldest[location] = std::max(view.now.oldest[location], at);
-  (acquires(order) ? view.now : view.acquired).join(message.view);
+  View& view = threads_[thread];
+  view.oldest[location] = std::max(view.oldest[location], at);
+  if (acquires(order)) view.join(message.view);
   if (order == Order::seq_cst) in_order_.oldest[location] = std::max(in_order_.oldest[location], at);
   return message.value;
 }
@@ -50,13 +50,12 @@ void Memory::insert(std::size_t thread, std::size_t location, std::size_t index,
   if (index != size(location)) {
     for (auto& history : histories_)
       for (Message& one : history) make_room(one.view);
-    for (ThreadView& view : threads_)
-      for (View* one : {&view.now, &view.acquired, &view.released}) make_room(*one);
+    for (View& view : threads_) make_room(view);
     make_room(in_order_);
   }
-  ThreadView& view = threads_[thread];
-  view.now.oldest[location] = at;
-  message.view.join(releases(order) ? view.now : view.released);
+  View& view = threads_[thread];
+  view.oldest[location] = at;
+  if (releases(order)) message.view.join(view);
   message.view.oldest[location] = at;
   if (order == Order::seq_cst) in_order_.oldest[location] = at;
   auto& history = histories_[location];
@@ -67,12 +66,6 @@ void Memory::update_two(std::size_t thread, std::array<std::size_t, 2> locations
                         std::array<std::uint64_t, 2> values, Order order) {
   for (std::size_t i = 0; i < 2; ++i) update(thread, locations[i], size(locations[i]) - 1, values[i], order);
   histories_[locations[0]].back().view.join(histories_[locations[1]].back().view);
-}
-
-void Memory::fence(std::size_t thread, Order order) {
-  ThreadView& view = threads_[thread];
-  if (acquires(order)) view.now.join(view.acquired);
-  if (releases(order)) view.released = view.now;
 }
 
 std::uint64_t Memory::hash() const {

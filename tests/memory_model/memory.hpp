@@ -37,12 +37,6 @@ struct Message {
 };
 static_assert(sizeof(Message) == 8 + kLocations + 1, "has no padding, which would be hashed");
 
-struct ThreadView {
-  View now;
-  View acquired;  // by relaxed loads: an acquire fence joins it to `now`
-  View released;  // by a release fence: later relaxed stores carry it
-};
-
 class Memory {
  public:
   explicit Memory(const std::vector<std::uint64_t>& initial);
@@ -69,7 +63,6 @@ class Memory {
   // new messages has seen the other.
   void update_two(std::size_t thread, std::array<std::size_t, 2> locations,
                   std::array<std::uint64_t, 2> values, Order order);
-  void fence(std::size_t thread, Order order);
 
   [[nodiscard]] std::uint64_t hash() const;
 
@@ -77,7 +70,7 @@ class Memory {
   void insert(std::size_t thread, std::size_t location, std::size_t index, Message message, Order order);
 
   std::vector<std::vector<Message>> histories_;
-  std::array<ThreadView, kThreads> threads_{};
+  std::array<View, kThreads> threads_{};
   View in_order_;  // the last message of each location that a sequentially consistent operation used
 };
 

@@ -108,15 +108,9 @@ class Value {
   ModelledAtomic<std::uint64_t> value_;
 };
 
-inline void modelled_fence(Order order, Place place = Place::here()) {
-  perform({.kind = Kind::Fence, .order = order, .place = place});
-}
-
 }  // namespace keysieve::model
 
 namespace std {
-using keysieve::model::modelled_fence;
 using keysieve::model::ModelledAtomic;
 }  // namespace std
 #define atomic ModelledAtomic
-#define atomic_thread_fence modelled_fence

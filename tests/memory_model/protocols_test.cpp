@@ -87,9 +87,6 @@ struct Spare {
 const std::vector<Spare> kSpare{
     // A call that finds the word unchanged relies on an earlier load, by refresh().
     {"return pace_.count_call() || current_->load(std::memory_order_acquire)", "relaxed"},
-    // The release of set_lane_bits() and of make_current() order it, too.
-    {"previous = control_->page().previous.load(std::memory_order_acquire)", "relaxed"},
-    {"previous.store(publication, std::memory_order_release)", "relaxed"},
     // A bypass: fetch_or() alone must release. In clear_if_over() either fetch_and() acquires, or both the
     // store and the last load of `until` are sequentially consistent: see the pairs. Beyond the model,
     // SeenWriter::take_over() needs one order of `state` and the path of the page.
@@ -172,13 +169,10 @@ const std::vector<const char*> kNotInTheModel{
     // Information, for people and for the loader's own decisions.
     "const SeenState live = SeenState::of(state.load());",
     "over = std::max(over, std::max(window.ends, looked_at.load()) + window.kept_for);",
-    // Each is followed by what refresh() does with its own load.
-    "const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));",
-    "const std::uint64_t now_current = current_->load(std::memory_order_acquire);",
     // Nothing but the bit itself is read by it.
-    "return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;",
-    "if (!adds_lost_to_ms()) control_->writable_page().current.fetch_or(kAddsLostBit);",
-    "if (adds_lost_to_ms()) control_->writable_page().current.fetch_and(~kAddsLostBit);",
+    "return (control_->page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;",
+    "if (!adds_lost_to_ms()) control_->page().current.fetch_or(kAddsLostBit);",
+    "if (adds_lost_to_ms()) control_->page().current.fetch_and(~kAddsLostBit);",
     // Beside the names of files, which the kernel orders.
     "if (control_->page().current.load() != 0) return false;",
     "if (control_->page().current.load() != 0) {",

@@ -13,12 +13,6 @@ namespace {
 constexpr const char* kPublisher = "core/publisher/shm/publisher.cpp";
 constexpr std::uint64_t kWhole = 1;  // what the files of a publication hold
 
-// As Publisher::keep_previous().
-void keep_previous(ControlPage& page, std::uint64_t publication) {
-  static const Quoted kStore = quote(kPublisher, "previous.store(");
-  page.previous.store(publication, kStore);
-}
-
 // As Publisher::make_current().
 void make_current(ControlPage& page, std::uint64_t publication) {
   static const Quoted kLoad = quote(kPublisher, "std::uint64_t word = current.load(");
@@ -33,16 +27,9 @@ void make_current(ControlPage& page, std::uint64_t publication) {
 std::uint64_t load_current(const ControlPage& page, std::uint64_t serving) {
   static const Quoted kBegin =
       quote("core/worker/shm/set_reader.hpp", "pace_.count_call() || current_->load(");
-  static const Quoted kRefresh = quote("core/worker/shm/set_reader.cpp", "follow_current(current_->load(");
+  static const Quoted kRefresh = quote("core/worker/shm/set_reader.cpp", "word = current_->load(");
   const std::uint64_t word = page.current.load(kBegin);
   return word == serving ? word : page.current.load(kRefresh);
-}
-
-// As SetReader::is_behind().
-bool is_behind(const ControlPage& page, std::uint64_t serving, std::uint64_t current) {
-  static const Quoted kLoad =
-      quote("core/worker/shm/set_reader.cpp", "previous = control_->page().previous.load(");
-  return serving != current && page.previous.load(kLoad) != serving;
 }
 
 struct Published {
@@ -58,7 +45,6 @@ struct Published {
   void publish(std::uint64_t publication) {
     snapshot[publication].put(kWhole);
     live[publication].put(kWhole);
-    keep_previous(page, publication - 1);
     make_current(page, publication);
   }
 };
@@ -72,12 +58,9 @@ Program publication() {
   const auto reader = [s] {
     std::uint64_t serving = 1;
     for (int calls = 0; calls < 2; ++calls) {
-      const std::uint64_t current = load_current(s->page, serving);
-      if (current != serving && !is_behind(s->page, serving, current)) {
-        require(serving + 1 == current, "a reader answers from the publication before at most");
-        continue;
-      }
-      serving = current;
+      const std::uint64_t before = serving;
+      serving = load_current(s->page, serving);
+      require(serving >= before, "a reader never goes back to an older publication");
       require(s->snapshot[serving].get() == kWhole && s->live[serving].get() == kWhole,
               "a publication is complete before its number can be read");
     }
@@ -154,62 +137,50 @@ Program counted_keys() {
   return {{writer, reader}, {}};
 }
 
-// The loader adds a key to the layers of the publication before and of the current one. Two workers: one that
-// answers from the current one tells the other, which still has the one before, that it has seen the key.
-struct TwoLayers : Published {
+// A worker that has seen an added key tells another one, which may not have noticed a new publication yet.
+struct Layers : Published {
   std::array<Layer, 3> layers;
   Value has_seen;
   KeyHash key = layer_key(1);
 
-  TwoLayers() {
+  Layers() {
     for (Layer& layer : layers) layer.add(layer_key(0));
   }
-  void make_second_current() {
-    page.current.store(2);
-    page.previous.store(1);
+  [[nodiscard]] bool may_contain(std::uint64_t serving) const {
+    return layers[load_current(page, serving)].may_contain(key);
   }
-  void look_in_current() {
-    if (load_current(page, 2) == 2 && layers[2].may_contain(key)) has_seen.tell();
+  // With these publications mapped.
+  static std::function<void()> seeing(const std::shared_ptr<Layers>& s, std::uint64_t mapped) {
+    return [s, mapped] {
+      if (s->may_contain(mapped)) s->has_seen.tell();
+    };
   }
-  void look_in_previous() {
-    if (!has_seen.hears()) return;
-    const std::uint64_t current = load_current(page, 1);
-    const std::uint64_t serving = is_behind(page, 1, current) ? current : 1;
-    require(layers[serving].may_contain(key),
-            "a key that was seen in the current publication is absent nowhere");
+  static std::function<void()> hearing(const std::shared_ptr<Layers>& s, std::uint64_t mapped) {
+    return [s, mapped] {
+      if (s->has_seen.hears()) require(s->may_contain(mapped), "a key that was seen is absent nowhere");
+    };
   }
 };
 
-Program previous_layer() {
-  const auto s = std::make_shared<TwoLayers>();
-  s->make_second_current();
+// The next publication's layer has the key, too.
+Program key_before_a_publication() {
+  const auto s = std::make_shared<Layers>();
   const auto loader = [s] {
     s->layers[1].add(s->key);
     s->layers[2].add(s->key);
-  };
-  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
-}
-
-// The layer of the publication before cannot be opened.
-Program no_previous_layer() {
-  const auto s = std::make_shared<TwoLayers>();
-  s->make_second_current();
-  const auto loader = [s] {
-    keep_previous(s->page, 0);
-    s->layers[2].add(s->key);
-  };
-  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
-}
-
-// The new publication has the key when it becomes current; the one before gets it first.
-Program published_with_the_key() {
-  const auto s = std::make_shared<TwoLayers>();
-  s->layers[2].add(s->key);
-  const auto loader = [s] {
-    s->layers[1].add(s->key);
     s->publish(2);
   };
-  return {{loader, [s] { s->look_in_current(); }, [s] { s->look_in_previous(); }}, {}};
+  return {{loader, Layers::seeing(s, 1), Layers::hearing(s, 1)}, {}};
+}
+
+// Only the current layer gets the key.
+Program key_after_a_publication() {
+  const auto s = std::make_shared<Layers>();
+  const auto loader = [s] {
+    s->publish(2);
+    s->layers[2].add(s->key);
+  };
+  return {{loader, Layers::seeing(s, 1), Layers::hearing(s, 1)}, {}};
 }
 
 }  // namespace
@@ -219,9 +190,8 @@ std::vector<Protocol> published_sets() {
           {"a bypass switched on", bypass_on},
           {"a bypass switched on again", bypass_again},
           {"counted keys", counted_keys},
-          {"the previous layer", previous_layer},
-          {"no previous layer", no_previous_layer},
-          {"a publication with the key", published_with_the_key}};
+          {"a key before a publication", key_before_a_publication},
+          {"a key after a publication", key_after_a_publication}};
 }
 
 }  // namespace keysieve::model

@@ -54,12 +54,6 @@ extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
   return 0;
 }
 
-// Of which a reader makes its jitter.
-extern "C" pid_t getpid() noexcept {
-  constexpr pid_t kSimulated = 1000;
-  return keysieve::test::time_in_force == nullptr ? static_cast<pid_t>(::syscall(SYS_getpid)) : kSimulated;
-}
-
 // Four bytes are the number of a seen set's segment, which this program shares with the machine's others.
 extern "C" ssize_t getrandom(void* bytes, size_t count, unsigned flags) {
   using namespace keysieve::test;

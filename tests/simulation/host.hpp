@@ -1,4 +1,4 @@
-// A host of a simulation: its loader's part for one set, and two processes that look keys up.
+// A host of a simulation: its loader's part for one set, and a process that looks keys up.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,6 @@
 namespace keysieve::test {
 
 inline const std::string kSimulatedSet = "tags";
-
-// One takes each publication at once, the other stays with the one before for as long as it may.
-enum class Process { AtOnce, Late };
-inline constexpr std::array kProcesses{Process::AtOnce, Process::Late};
 
 class SimulatedHost {
  public:
@@ -64,16 +60,12 @@ class SimulatedHost {
   }
   void begin_reading() {
     const OnMachine here(time_, machine);
-    ReaderSettings settings{
-        .directory = root_ + "/shm", .trusted_owner = {}, .max_jitter = std::chrono::hours(10'000'000)};
-    late_reader_.emplace(settings, kSimulatedSet);
-    settings.max_jitter = {};
-    reader_.emplace(settings, kSimulatedSet);
+    reader_.emplace(ReaderSettings{.directory = root_ + "/shm"}, kSimulatedSet);
   }
   // As `keysieve publish`, which refuses to hide live keys. Whether it was published.
   bool publish_by_hand(Bytes snapshot) {
     Publisher publisher({.directory = root_ + "/shm"}, kSimulatedSet);
-    if (attached(Process::AtOnce) == nullptr) return false;
+    if (attached() == nullptr) return false;
     const auto layer = publisher.open_layer();
     if (layer && layer->live_keys() != 0) return false;
     publisher.publish(snapshot, 0);
@@ -81,16 +73,12 @@ class SimulatedHost {
   }
 
   // nullptr while every answer is maybe. On this machine.
-  const Attachment* attached(Process process) {
-    SetReader& reader = *(process == Process::Late ? late_reader_ : reader_);
-    reader.check_soon();
-    return reader.follow();
+  const Attachment* attached() {
+    reader_->check_soon();
+    return reader_->follow();
   }
   // Because the store has lost adds.
-  [[nodiscard]] bool answers_maybe(Process process) const {
-    const SetReader& reader = *(process == Process::Late ? late_reader_ : reader_);
-    return reader.availability() == Availability::Bypassed;
-  }
+  [[nodiscard]] bool answers_maybe() const { return reader_->availability() == Availability::Bypassed; }
   [[nodiscard]] const SetRefresher& refresher() const { return *refresher_; }
   [[nodiscard]] std::string cache() const { return root_ + "/cache"; }
 
@@ -112,7 +100,6 @@ class SimulatedHost {
   SetRecorder recorder_{kSimulatedSet};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
-  std::optional<SetReader> late_reader_;
 };
 
 }  // namespace keysieve::test

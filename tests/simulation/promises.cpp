@@ -148,7 +148,7 @@ bool Promises::fail_over() {
 void Promises::begins_look(SimulatedHost& host) {
   Host& promised = hosts_.at(&host);
   promised.server_number = network_.server_number();
-  if (!host.answers_maybe(Process::AtOnce)) promised.possible_before.clear();  // else it hides what is live
+  if (!host.answers_maybe()) promised.possible_before.clear();  // else it hides what is live
   promised.possible_before.merge(std::exchange(promised.possible, {}));
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
   promised.in_log.clear();
@@ -192,16 +192,11 @@ void Promises::fail(const SimulatedHost& host, const std::string& what) {
 void Promises::check(SimulatedHost& host) {
   const OnMachine there(time_, host.machine);
   Host& promised = hosts_.at(&host);
-  for (const Process process : kProcesses) {
-    const Attachment* attached = host.attached(process);
-    if (attached == nullptr && host.answers_maybe(process)) continue;
-    const auto live =
-        attached == nullptr ? std::nullopt : std::optional(attached->snapshot().header().build_id);
-    if (process == Process::AtOnce) check_live(host, promised, live);
-    if (attached == nullptr) continue;
-    check_answers(host, promised, process, *attached);
-    if (live != promised.live) ++answers.late;
-  }
+  const Attachment* attached = host.attached();
+  if (attached == nullptr && host.answers_maybe()) return;
+  check_live(host, promised,
+             attached == nullptr ? std::nullopt : std::optional(attached->snapshot().header().build_id));
+  if (attached != nullptr) check_answers(host, promised, *attached);
 }
 
 void Promises::check_live(SimulatedHost& host, Host& promised, const std::optional<BuildId>& live) {
@@ -217,8 +212,7 @@ void Promises::check_live(SimulatedHost& host, Host& promised, const std::option
   promised.live = live;
 }
 
-void Promises::check_answers(const SimulatedHost& host, Host& promised, Process process,
-                             const Attachment& attached) {
+void Promises::check_answers(const SimulatedHost& host, Host& promised, const Attachment& attached) {
   const Build& build = builds_.at(attached.snapshot().header().build_id);
   for (int key = 0; key < kSimulatedKeys; ++key) {
     const KeyHash hash = build.hashes.at(bit(key));
@@ -227,13 +221,11 @@ void Promises::check_answers(const SimulatedHost& host, Host& promised, Process 
     const bool is_known = is_built || promised.received[bit(key)];
     ++answers.lookups;
     if (is_known && !maybe) {
-      fail(host, fmt::format("calls {} absent, in build {}{}{}", key_text(key), build.number,
-                             process == Process::Late ? ", late" : "",
+      fail(host, fmt::format("calls {} absent, in build {}{}", key_text(key), build.number,
                              is_built ? ", which has it" : ", and has received it"));
     }
     if (!is_known) ++(maybe ? answers.unknown_and_maybe : answers.unknown_and_absent);
-    // A lookup has seen it, so it stays, unless its add was given up, or only a lost snapshot had it besides
-    // the layer of a late reader.
+    // A lookup has seen it, so it stays, unless its add was given up.
     if (!is_known && !given_up_.contains(key) && attached.layer().keys() != 0 &&
         attached.layer().may_contain(hash)) {
       const auto delivered = promised.delivered.find(key);

@@ -82,7 +82,6 @@ class Promises {
     std::uint64_t unknown_and_maybe = 0;
     std::uint64_t unknown_and_absent = 0;
     std::uint64_t values = 0;
-    std::uint64_t late = 0;  // by another build than the current one
   } answers;
 
  private:
@@ -109,7 +108,7 @@ class Promises {
   void has_read_log(const Machine& reader, std::span<const LogEntry> entries);
   [[nodiscard]] bool counts(int key, const LogPosition& position) const;
   void check_live(SimulatedHost& host, Host& promised, const std::optional<BuildId>& live);
-  void check_answers(const SimulatedHost& host, Host& promised, Process process, const Attachment& attached);
+  void check_answers(const SimulatedHost& host, Host& promised, const Attachment& attached);
   [[noreturn]] static void fail(const SimulatedHost& host, const std::string& what);
 
   SimulatedTime& time_;

@@ -300,7 +300,7 @@ void Simulation::check_end() {
     const RefreshOutcome& outcome = host.refresher().outcome();
     if (!outcome.is_good()) throw Broken{host.machine.name + " is still in trouble: " + outcome.reason};
     const OnMachine there(time_, host.machine);
-    const Attachment* attached = host.attached(Process::AtOnce);
+    const Attachment* attached = host.attached();
     for (const int key : promises_.source()) {
       if (!attached->may_contain(attached->snapshot().hasher()(key_text(key))))
         throw Broken{fmt::format("{} calls {} absent at the end", host.machine.name, key_text(key))};

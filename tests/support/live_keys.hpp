@@ -23,7 +23,7 @@ inline void publish_with_layer(const std::string& directory, const std::string& 
 // The same.
 inline void add_live_keys(const std::string& directory, const std::string& set_name,
                           const std::vector<std::string>& keys) {
-  SetReader reader({.directory = directory, .max_jitter = {}}, set_name);
+  SetReader reader({.directory = directory}, set_name);
   reader.follow();
   const KeyHasher hasher = reader.attachment()->snapshot().hasher();
   const Publisher publisher({.directory = directory}, set_name);

@@ -49,6 +49,15 @@ class SteppedProcess {
     }
   }
 
+  // Executes one instruction. False when it comes to stop_here(), or has ended.
+  bool step() {
+    ::ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr);
+    return wait() == SIGTRAP;
+  }
+
+  // Runs to where it comes to that instruction next. False when it comes to stop_here(), or has ended.
+  bool run_to(std::uint64_t address) { return run_to_breakpoint(address); }
+
   // The addresses of all instructions to the next stop_here(), which are executed.
   struct Trace {
     std::vector<std::uint64_t> addresses;
@@ -111,7 +120,7 @@ class SteppedProcess {
   [[nodiscard]] bool is_exchange(std::uint64_t address) const {
     return (code_at(address) & 0x38fffff8ff) == 0x08c70f48f0;
   }
-  bool run_to(std::uint64_t address) {
+  bool run_to_breakpoint(std::uint64_t address) {
     const std::uint64_t code = code_at(address);
     set_code(address, (code & ~kLowestByte) | kBreakpoint);
     bool has_come = false;
@@ -139,15 +148,10 @@ class SteppedProcess {
   [[nodiscard]] bool is_exchange(std::uint64_t /*address*/) const {
     return false;
   }
-  bool run_to(std::uint64_t /*address*/) {
+  bool run_to_breakpoint(std::uint64_t /*address*/) {
     return false;
   }
 #endif
-
-  bool step() {
-    ::ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr);
-    return wait() == SIGTRAP;
-  }
 
   // The signal that it has stopped by; 0 when it has ended.
   [[nodiscard]] int wait() const {

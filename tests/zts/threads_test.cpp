@@ -92,16 +92,13 @@ class PhpThreads : public ::testing::Test {
     NewLayer layer(layer_geometry_for(kAddsPerPublication * kPublications, 0.01));
     for (std::uint64_t n = 0; n < added_; ++n) layer.add(hash_of_added(n));
     const Bytes snapshot = std::as_const(variants_[generation_++ % kVariants]).get();
-    published_ = publisher_->publish(snapshot, generation_, layer, publisher_->current());
+    published_ = publisher_->publish(snapshot, generation_, layer);
   }
 
   void add_keys() {
-    std::optional<LayerWriter> previous = publisher_->open_previous_layer();
     LayerWriter current = publisher_->open_layer().value();
     for (std::size_t i = 0; i < kAddsPerPublication; ++i) {
-      const KeyHash hash = hash_of_added(added_);
-      if (previous) previous->add(hash);
-      current.add(hash);
+      current.add(hash_of_added(added_));
       ++added_;
     }
   }
@@ -208,7 +205,7 @@ void PhpThreads::switch_bypass(std::size_t publication) {
   if (publication % 50 == 13) {
     bypassed_requests_.await(bypassed_before_ + 1);
     ++bypass_changes_;
-    in_store ? clear_store_bypass(directory(), kSet) : clear_bypass(directory(), kSet);
+    in_store ? set_store_bypass(directory(), kSet, kBypassOver) : set_bypass(directory(), kSet, kBypassOver);
   }
 }
 

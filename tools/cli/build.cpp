@@ -394,9 +394,8 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInp
 struct Written {
   Written(const std::string& path, SnapshotBuilder& builder) : file(path) {
     builder.size();
-    const std::uint64_t bytes =
-        builder.write([this](std::uint64_t offset, Bytes part) { file.write_at(offset, part); });
-    region = file.map(bytes);
+    builder.write([this](std::uint64_t offset, Bytes part) { file.write_at(offset, part); });
+    region = file.map();
     view = SnapshotView::decode(bytes_of(region), path, Check::Tables);
   }
   DurableFile file;

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
@@ -67,11 +66,7 @@ std::string_view off_text(const BypassOptions& options) {
 
 void bypass_published(Report& report, const BypassOptions& options) {
   const auto until = wanted_end(options);
-  if (until) {
-    set_bypass(options.directory, *options.set_name, *until);
-  } else {
-    clear_bypass(options.directory, *options.set_name);
-  }
+  set_bypass(options.directory, *options.set_name, until.value_or(kBypassOver));
   add_state(report, until, {.on = kMaybe, .off = until ? "" : off_text(options)});
 }
 
@@ -84,11 +79,7 @@ std::string meaning_of(OnUnavailable answer) {
 
 void bypass_seen(Report& report, const BypassOptions& options) {
   const auto until = wanted_end(options);
-  if (until) {
-    set_seen_bypass(options.directory, *options.set_name, *until);
-  } else {
-    clear_seen_bypass(options.directory, *options.set_name);
-  }
+  set_seen_bypass(options.directory, *options.set_name, until.value_or(kBypassOver));
   SeenReader reader = seen_status_reader(options.directory, *options.set_name);
   const bool is_ready = reader.follow();
   add_state(report, until,

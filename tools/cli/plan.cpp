@@ -20,8 +20,6 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloom", "cuckoo", "ribbon"};
-
 // How much more memory than the smallest a faster kind may take. The default's eight bits per key cost 1.6
 // times ribbon at 1 %, 2.0 times at 0.01 %, and 3 times at 0.0001 %.
 constexpr double kMostToSmallest = 2.0;
@@ -46,15 +44,11 @@ struct PlannedKind {
 };
 
 struct Plan {
-  std::vector<PlannedKind> kinds;     // the recommended one first
-  std::string reason;                 // part of a sentence: "the fastest that ..."
-  std::vector<std::string> too_high;  // kinds that cannot reach the target, and their lowest FPR
+  std::vector<PlannedKind> kinds;  // the recommended one first
+  std::string reason;              // part of a sentence: "the fastest that ..."
+  // Kinds that cannot reach the target, and the lowest that they reach.
+  std::vector<std::pair<std::string_view, double>> too_high;
 };
-
-// One to choose; the others are for comparison.
-bool is_usual(const FilterKind& kind) {
-  return std::find(kUsualKinds.begin(), kUsualKinds.end(), kind.name) != kUsualKinds.end();
-}
 
 using Candidates = std::vector<const PlannedKind*>;
 
@@ -120,12 +114,12 @@ PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
 Plan plan_kinds(const SizingRequest& request, bool all) {
   Plan plan;
   for (const FilterKind& kind : filter_kinds()) {
-    if (!all && !is_usual(kind)) continue;
+    if (!all && !kind.is_usual) continue;
     if (request.value_bits != 0 && kind.build_map == nullptr) continue;
     if (reaches_target(kind, request)) {
       plan.kinds.push_back(plan_kind(kind, request));
     } else {
-      plan.too_high.push_back(fmt::format("{} ({})", kind.name, format_share(lowest_target(kind, request))));
+      plan.too_high.emplace_back(kind.name, lowest_target(kind, request));
     }
   }
   return plan;
@@ -137,7 +131,7 @@ Plan made_plan(const PlanOptions& options) {
   std::vector<PlannedKind>& kinds = plan.kinds;
   Candidates candidates;
   for (const PlannedKind& one : kinds) {
-    if (is_usual(one.kind())) candidates.push_back(&one);
+    if (one.kind().is_usual) candidates.push_back(&one);
   }
   const PlannedKind* choice = options.smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
   plan.reason = reason_for(choice, candidates);
@@ -166,6 +160,9 @@ Json to_json(const PlannedKind& planned, bool recommended) {
 void print_as_json(const Plan& plan, const SizingRequest& request) {
   Json kinds = Json::array();
   for (const PlannedKind& planned : plan.kinds) kinds.push_back(to_json(planned, kinds.empty()));
+  Json too_high = Json::array();
+  for (const auto& [kind, lowest] : plan.too_high)
+    too_high.push_back({{"kind", kind}, {"lowest_fpr", lowest}});
   print_json({{"key_count", request.keys},
               {"target_fpr", request.target_fpr},
               {"growth", request.growth},
@@ -174,7 +171,8 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
               {"shard_bytes", request.shard_bytes},
               {"reason", plan.reason},
               {"bound_bits_per_key", bound_bits_per_key(request)},
-              {"kinds", kinds}});
+              {"kinds", kinds},
+              {"too_high", too_high}});
 }
 
 void print_as_text(const Plan& plan, const SizingRequest& request) {
@@ -203,9 +201,12 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
     fmt::print("\nThe theoretical FPR is that of other keys, which then have a wrong value.");
   fmt::print("\nSize and bits/key count the whole file; no filter can need less than {:.2f} bits/key.\n",
              bound_bits_per_key(request));
-  if (!plan.too_high.empty())
+  std::vector<std::string> too_high;
+  for (const auto& [kind, lowest] : plan.too_high)
+    too_high.push_back(fmt::format("{} ({})", kind, format_share(lowest)));
+  if (!too_high.empty())
     fmt::print("Not shown, because they cannot reach this FPR in such shards (their lowest): {}.\n",
-               fmt::join(plan.too_high, ", "));
+               fmt::join(too_high, ", "));
 }
 
 struct Point {
@@ -228,7 +229,7 @@ std::string share_text(double share) {
 // The lowest FPR that the kind reaches with that many keys, with any k.
 double least_fpr(const FilterKind& kind, const SizingRequest& request, double keys_per_shard) {
   double least = 1.0;
-  for (const std::uint8_t k : kind.hash_counts()) {
+  for (const std::uint8_t k : kind.hash_counts) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
     least = std::min(least, kind.theoretical_fpr(params, keys_per_shard));
   }
@@ -259,8 +260,12 @@ std::string bits_per_key(const SizingRequest& request, const PlannedKind& recomm
     const std::vector<Point> curve = curve_of(kind, request, last_fpr);
     most_bits = std::max(most_bits, curve.back().y);
     data += block_of(curve);
-    curves += fmt::format("  $kinds index {} with lines linewidth 2 dashtype {} title '{}', \\\n", index++,
-                          is_usual(kind) ? 1 : 2, kind.name);
+    curves += fmt::format(
+        "  $kinds index {} with lines linewidth 2 linecolor rgb hsv2rgb({:.3f}, 1, 0.8) dashtype {} title "
+        "'{}', \\\n",
+        index, static_cast<double>(index) / static_cast<double>(filter_kinds().size()), kind.is_usual ? 1 : 2,
+        kind.name);
+    ++index;
   }
   const double highest = std::ceil(std::min(most_bits, -2.2 * std::log2(last_fpr)));
   return fmt::format(
@@ -311,7 +316,7 @@ std::vector<double> levels_in(const Window& window, double target_fpr) {
 std::vector<Point> contour_of(const Geometry& planned, double fpr, double highest_k) {
   std::vector<Point> points;
   FilterParams params = planned.params;
-  for (const std::uint8_t k : planned.kind->hash_counts()) {
+  for (const std::uint8_t k : planned.kind->hash_counts) {
     if (k > highest_k) break;
     params.hash_count = k;
     points.push_back({most_keys_per_shard(*planned.kind, params, fpr), static_cast<double>(k)});
@@ -332,8 +337,8 @@ Point best_of(const std::vector<Point>& contour) {
 // planned.
 std::string contours(const Geometry& planned, double keys, double target_fpr) {
   const Window window = window_about(target_fpr);
-  const double lowest_k = planned.kind->hash_counts().front();
-  const double most_k = planned.kind->hash_counts().back();
+  const double lowest_k = planned.kind->hash_counts.front();
+  const double most_k = planned.kind->hash_counts.back();
   const Point sparsest = best_of(contour_of(planned, window.lowest_fpr, most_k));
   const Point densest = best_of(contour_of(planned, window.highest_fpr, most_k));
   const double highest_k = std::min(sparsest.y + 4, most_k);

@@ -53,8 +53,7 @@ void publish(PublishOptions options) {
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
   if (!options.allow_hidden_adds) check_nothing_is_hidden(publisher, set_name);
-  const std::uint64_t publication =
-      publisher.publish(file.view().bytes(), kNoGeneration, {}, publisher.current());
+  const std::uint64_t publication = publisher.publish(file.view().bytes(), kNoGeneration);
   publisher.forget_lost_adds();  // unless keysieved, which knows, says it again
   Report report;
   report.add("set", set_name, "set", set_name);

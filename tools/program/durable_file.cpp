@@ -82,8 +82,8 @@ void DurableFile::write_at(std::uint64_t offset, Bytes bytes) {
   write_all_at(file_, offset, bytes, path_);
 }
 
-MappedRegion DurableFile::map(std::size_t bytes) const {
-  return map_region(file_, MapAccess::ReadOnly, bytes, path_);
+MappedRegion DurableFile::map() const {
+  return map_region(file_, MapAccess::ReadOnly, path_);
 }
 
 void DurableFile::commit() {

@@ -26,7 +26,7 @@ class DurableFile {
   // Several threads may write at once.
   void write_at(std::uint64_t offset, Bytes bytes);
   // What was written, read-only.
-  [[nodiscard]] MappedRegion map(std::size_t bytes) const;
+  [[nodiscard]] MappedRegion map() const;
   // Syncs, and renames over the path. Once.
   void commit();
 

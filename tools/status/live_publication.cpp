@@ -7,8 +7,7 @@
 namespace keysieve {
 
 SetReader status_reader(const std::string& directory, const std::string& set_name) {
-  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
-          set_name};
+  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name)}, set_name};
 }
 
 LivePublication live_publication(const Attachment& attached, const ControlPage& control, Reading reading) {

@@ -51,10 +51,8 @@ void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes 
 MappedRegion map_file(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) throw_read_error(path, errno);
-  const auto status = stat_of(file, path);
-  if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
-  if (status.st_size == 0) return {};
-  return map_region(file, MapAccess::ReadOnly, static_cast<std::size_t>(status.st_size), path);
+  if (S_ISDIR(stat_of(file, path).st_mode)) throw_read_error(path, EISDIR);
+  return map_region(file, MapAccess::ReadOnly, path);
 }
 
 }  // namespace keysieve

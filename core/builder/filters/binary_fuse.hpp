@@ -1,13 +1,14 @@
 // What builds binary fuse filters.
 #pragma once
 
-#include "core/builder/filters/peeled_kind.hpp"
+#include "core/builder/filters/peeled_builder.hpp"
 #include "core/worker/filters/binary_fuse.hpp"
 
 namespace keysieve {
 
 struct BinaryFuseBuilder : BinaryFuse {
   static constexpr std::string_view kSummary = "fingerprint over neighbouring segments: for comparison";
+  static constexpr bool kIsUsual = false;
 
   // Segments are shorter than the source's, which are meant for large tables. Measured with 3 and 4 positions
   // at 300 to 8,000 keys: half of the seeds work with 1.25 and 1.21 slots per key and 64 more.

@@ -6,9 +6,8 @@
 #include <bitset>
 #include <cmath>
 
-#include "core/builder/filters/bits.hpp"
 #include "core/builder/filters/expectation.hpp"
-#include "core/builder/filters/kind_of.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/filters/cuckoo.hpp"
 
 namespace keysieve::cuckoo {
@@ -26,7 +25,7 @@ class ChangeableTable : public Table {
     for (const std::uint32_t bucket : {place.bucket, place.other}) {
       const std::uint32_t slot = empty_slot(shard, bucket);
       if (slot == kNone) continue;
-      set_field(shard, fields(), slot, place.fingerprint);
+      fields().set(shard, slot, place.fingerprint);
       return true;
     }
     return make_room(shard, place);
@@ -82,8 +81,8 @@ class ChangeableTable : public Table {
   // Moves each fingerprint on the way one step on, the last one into the empty slot.
   void move_along(std::byte* shard, const Step* steps, Step last, std::uint32_t empty) const noexcept {
     for (;;) {
-      set_field(shard, fields(), empty, fields().get(shard, last.from_slot));
-      set_field(shard, fields(), last.from_slot, 0);
+      fields().set(shard, empty, fields().get(shard, last.from_slot));
+      fields().set(shard, last.from_slot, 0);
       empty = last.from_slot;
       last = steps[last.parent];
       if (last.parent == kNone) return;
@@ -98,6 +97,7 @@ namespace keysieve {
 struct CuckooBuilder : Cuckoo {
   static constexpr std::string_view kSummary =
       "fingerprints in buckets of four: two cache lines, small at low FPRs";
+  static constexpr bool kIsUsual = true;
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {

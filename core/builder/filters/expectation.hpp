@@ -51,6 +51,7 @@ double smooth_poisson_mean(double mean, Function f) {
 // Bloom filters" (2008).
 inline double chance_all_set(double bits, double throws, double probes) {
   const double empty = std::pow(1.0 - 1.0 / bits, throws);
+  if (probes == 1.0) return 1.0 - empty;  // exact
   const double pair_empty = std::pow(1.0 - 2.0 / bits, throws);
   const double mean = bits * (1.0 - empty);
   if (mean <= 0.0) return 0.0;

@@ -12,21 +12,45 @@
 #include "core/builder/filters/split_block_bloom.hpp"
 #include "core/builder/filters/xor.hpp"
 #include "core/worker/base/error.hpp"
+#include "core/worker/filters/kinds.hpp"
 
 namespace keysieve {
 namespace {
 
+template <BuildPolicy Builder>
+FilterKind kind_of(const LookupKind& lookups) {
+  FilterKind kind{lookups};
+  kind.summary = Builder::kSummary;
+  kind.is_usual = Builder::kIsUsual;
+  kind.cache_lines = Builder::cache_lines;
+  if constexpr (requires { Builder::kBlockBytes; }) kind.shard_alignment = Builder::kBlockBytes;
+  kind.theoretical_fpr = Builder::theoretical_fpr;
+  kind.build = Builder::build;
+  if constexpr (requires { &Builder::build_map; }) {
+    kind.value_capacity = Builder::value_capacity;
+    kind.build_map = Builder::build_map;
+  }
+  kind.estimated_fpr = Builder::estimated_fpr;
+  return kind;
+}
+
+constexpr KindList kBuilders{
+    BitBuilder<BloomBuilder>{},
+    BitBuilder<PartitionedBloomBuilder>{},
+    BitBuilder<BlockedBloomBuilder>{},
+    BitBuilder<SplitBlockBloomBuilder>{},
+    CuckooBuilder{},
+    PeeledBuilder<XorBuilder>{},
+    PeeledBuilder<BinaryFuseBuilder>{},
+    RibbonBuilder{},
+};
+static_assert(std::ranges::equal(kBuilders.kIds, kKinds.kIds),
+              "every kind of core/worker/filters/kinds.hpp has a builder here");
+
 const auto& kinds() noexcept {
-  static const std::array all{
-      kind_of<BitBuilder<BloomBuilder>>(),
-      kind_of<BitBuilder<PartitionedBloomBuilder>>(),
-      kind_of<BitBuilder<BlockedBloomBuilder>>(),
-      kind_of<BitBuilder<SplitBlockBloomBuilder>>(),
-      kind_of<CuckooBuilder>(),
-      kind_of<PeeledBuilder<XorBuilder>>(),
-      kind_of<PeeledBuilder<BinaryFuseBuilder>>(),
-      kind_of<RibbonBuilder>(),
-  };
+  static const auto all = [next = lookup_kinds().begin()]() mutable {
+    return kBuilders.each([&next]<BuildPolicy Builder>() { return kind_of<Builder>(*next++); });
+  }();
   return all;
 }
 
@@ -51,7 +75,7 @@ const FilterKind* find_filter_kind(std::string_view name) noexcept {
 }
 
 const FilterKind& filter_kind_of(const LookupKind& kind) noexcept {
-  return *find_filter_kind(kind.id);
+  return *find_filter_kind(kind.id);  // kBuilders has them all
 }
 
 std::string kind_names(bool (*is_wanted)(const FilterKind& kind)) {

@@ -1,6 +1,6 @@
-// What builds shards of one kind: a const table of functions. One file per kind defines them,
-// next to the file of its lookups (core/worker/filters); one line in filter_kind.cpp makes it known to the
-// builder, the loader and the command line.
+// What builds shards of one kind: a const table of functions. The file of a kind defines them, as the one of
+// its lookups does (core/worker/filters); a line in filter_kind.cpp makes the kind known to the builder, the
+// loader and the command line.
 #pragma once
 
 #include <string>
@@ -10,33 +10,47 @@
 namespace keysieve {
 
 struct FilterKind : LookupKind {
-  std::string_view summary;  // one line for `keysieve plan` and --help
+  std::string_view summary = {};  // one line for `keysieve plan` and --help
+  bool is_usual = false;          // one to choose; the others are for comparison
 
   // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches, not
   // counting fields that cross a line.
-  std::uint32_t (*cache_lines)(const FilterParams& params, double keys_per_shard) noexcept;
+  std::uint32_t (*cache_lines)(const FilterParams& params, double keys_per_shard) noexcept = nullptr;
 
   // Bytes to which a shard should be aligned, so that a lookup reads no more cache lines than that. Second
   // levels are rounded up to it.
-  std::uint32_t shard_alignment;
+  std::uint32_t shard_alignment = kRetrievalUnit;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
-  double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);
+  double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard) = nullptr;
 
   // Fills a zeroed shard and its entry. The keys' hashes are distinct and at most kMaxKeysPerShard.
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
-                std::span<const KeyHash> keys);
+                std::span<const KeyHash> keys) = nullptr;
 
   // How many keys have room for their values in a shard of a map; nullptr if the kind cannot have values.
-  double (*value_capacity)(const FilterParams& params) noexcept;
+  double (*value_capacity)(const FilterParams& params) noexcept = nullptr;
 
   // As build() for a shard of a map: values[i] belongs to keys[i] and has params.value_bits bits. nullptr if
   // the kind cannot have values. Returns false if the shard has no room for them.
   bool (*build_map)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
-                    std::span<const KeyHash> keys, std::span<const std::uint32_t> values);
+                    std::span<const KeyHash> keys, std::span<const std::uint32_t> values) = nullptr;
 
   // From the bytes of one shard, per block: the FPR for an absent key that is looked up there.
-  double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
+  double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params) = nullptr;
+};
+
+// What the builder of a kind defines besides its LookupPolicy, here or by BitBuilder or PeeledBuilder. A kind
+// that can have values also has value_capacity() and build_map(), and one with blocks kBlockBytes, to which
+// its shards are aligned.
+template <typename Policy>
+concept BuildPolicy = requires {
+  { Policy::kSummary } -> std::convertible_to<decltype(FilterKind::summary)>;
+  { Policy::kIsUsual } -> std::convertible_to<decltype(FilterKind::is_usual)>;
+  { Policy::cache_lines } -> std::convertible_to<decltype(FilterKind::cache_lines)>;
+  { Policy::theoretical_fpr } -> std::convertible_to<decltype(FilterKind::theoretical_fpr)>;
+  { Policy::build } -> std::convertible_to<decltype(FilterKind::build)>;
+  { Policy::estimated_fpr } -> std::convertible_to<decltype(FilterKind::estimated_fpr)>;
 };
 
 // Every kind, in the order of filter_kind.cpp.

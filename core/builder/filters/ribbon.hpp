@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/builder/filters/expectation.hpp"
-#include "core/builder/filters/kind_of.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/ribbon/shard_builder.hpp"
 #include "core/worker/filters/ribbon.hpp"
 
@@ -10,6 +10,7 @@ namespace keysieve {
 
 struct RibbonBuilder : Ribbon {
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
+  static constexpr bool kIsUsual = true;
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {

@@ -80,7 +80,7 @@ struct Load {
 // The most keys in a filter of that many bytes.
 Load fullest_filter(const FilterKind& kind, const SizingRequest& request, double target_fpr) {
   Load best{{.shard_bytes = request.shard_bytes, .value_bits = request.value_bits}};
-  for (const std::uint8_t k : kind.hash_counts()) {
+  for (const std::uint8_t k : kind.hash_counts) {
     const FilterParams params{
         .shard_bytes = request.shard_bytes, .hash_count = k, .value_bits = request.value_bits};
     const double to_beat = best.keys * kRoundingSlack;
@@ -109,7 +109,7 @@ std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& par
 
 bool is_sensible(const FilterKind& kind, const SizingRequest& request, double fpr) {
   if (fpr >= kMinFprOfEveryKind) return true;
-  const auto counts = kind.hash_counts();
+  const auto counts = kind.hash_counts;
   return std::any_of(counts.begin(), counts.end(), [&](std::uint8_t k) {
     return meets_target(
         kind, {.shard_bytes = request.shard_bytes, .hash_count = k, .value_bits = request.value_bits},

@@ -111,9 +111,8 @@ std::uint64_t SnapshotBuilder::count_distinct(HashPartitions& partitions) const 
   return distinct;
 }
 
-std::uint64_t SnapshotBuilder::write(const WriteAt& write_at) {
+void SnapshotBuilder::write(const WriteAt& write_at) {
   while (!try_write(write_at)) continue;
-  return layout_.file_bytes;
 }
 
 bool SnapshotBuilder::try_write(const WriteAt& write_at) {

@@ -99,11 +99,11 @@ class SnapshotBuilder {
   // Usage if the kind cannot reach the target or the tables do not fit into the memory limit, MissingInput if
   // a temporary file cannot be read back, what add() throws, and what `progress` throws.
   std::uint64_t size();
-  // Builds the snapshot: hands over each byte of it, the header last, and returns its size. Several threads
-  // call `write_at` at once. If more known-absent keys pass the filters than a random list would, all of it
-  // is handed over a second time, with larger second levels. Throws Data for an overfull shard, and if second
-  // levels would be larger than shards can be; also what size() and `write_at` throw.
-  std::uint64_t write(const WriteAt& write_at);
+  // Builds the snapshot: hands over each byte of it, the header last. Several threads call `write_at` at
+  // once. If more known-absent keys pass the filters than a random list would, all of it is handed over a
+  // second time, with larger second levels. Throws Data for an overfull shard, and if second levels would be
+  // larger than shards can be; also what size() and `write_at` throw.
+  void write(const WriteAt& write_at);
   // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
   // How many known-absent keys were keys of the set; 0 before write().

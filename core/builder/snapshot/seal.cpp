@@ -1,9 +1,6 @@
 #include "core/builder/snapshot/seal.hpp"
 
-#include <string>
-
 #include "core/worker/base/checksum.hpp"
-#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 
@@ -23,13 +20,6 @@ void seal_front(MutableBytes front, SnapshotHeader header, const Signer* signer)
   }
   header.header_checksum = header_checksum(header);
   store(front.data(), header);
-}
-
-void check_not_overfull(std::string_view set_name, std::uint64_t shard, std::uint64_t keys) {
-  if (keys <= kMaxKeysPerShard) return;
-  throw Error(ErrorKind::Data, "set " + std::string(set_name) + ": shard " + std::to_string(shard) +
-                                   " is overfull with " + std::to_string(keys) +
-                                   " keys; a shard holds at most 65535");
 }
 
 }  // namespace keysieve

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "core/builder/snapshot/signer.hpp"
 #include "core/worker/snapshot/layout.hpp"
@@ -18,8 +17,5 @@ void seal_front(MutableBytes front, SnapshotHeader header, const Signer* signer 
 // Writes checksum and digest of a stretch, whose bytes are given, into the tables of `front`.
 void seal_stretch(MutableBytes front, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
                   const Signer* signer);
-
-// Throws Data when a shard cannot count that many keys.
-void check_not_overfull(std::string_view set_name, std::uint64_t shard, std::uint64_t keys);
 
 }  // namespace keysieve

@@ -125,7 +125,11 @@ std::uint32_t ShardFiller::shard_at(std::size_t task) const noexcept {
 
 void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys,
                               KnownAbsentReader* known_absent, MutableBytes shard) {
-  check_not_overfull(set_name_, index, keys.size());
+  if (keys.size() > kMaxKeysPerShard) {
+    throw Error(ErrorKind::Data, "set " + set_name_ + ": shard " + std::to_string(index) +
+                                     " is overfull with " + std::to_string(keys.size()) +
+                                     " keys; a shard holds at most 65535");
+  }
   const FilterKind& kind = *geometry_.kind;
   const FilterParams params = filter_params();
   const MutableBytes filter = shard.first(params.shard_bytes);
@@ -209,11 +213,7 @@ void ShardFiller::take_sample(SnapshotHeader& header) const {
 
 void ShardCutter::feed(std::span<const KeyHash> hashes) {
   while (!hashes.empty()) {
-    const auto end = std::partition_point(hashes.begin(), hashes.end(), [this](const KeyHash& hash) {
-      return shard_of(hash, shard_count_) <= next_;
-    });
-    const auto keys = hashes.first(static_cast<std::size_t>(end - hashes.begin()));
-    hashes = hashes.subspan(keys.size());
+    const auto keys = take_front(hashes, next_, shard_count_);
     if (open_.empty() && !hashes.empty()) {
       pass_on(keys);
     } else {

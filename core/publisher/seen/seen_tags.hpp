@@ -35,13 +35,15 @@ inline std::size_t run_length(std::span<const SeenTag> tags) noexcept {
 // with as many known bits. If fewer bits are known than the word's tags have, several go into it at once,
 // and for want of others copies of the last one, until all tags of the word are as short. So the tags of a
 // word make just such a word where there are none, and need no copies. `sent`: as OpenFilter::sent(); a tag
-// that comes from the store need not go there, unless it comes behind one that must; empty: all must. Returns
-// by how much the share of absent keys that the block contains has risen; 0 if it has all tags already.
-// Requires that block below filter.blocks() and tag_bits(kMostTags) bits or more.
+// that comes from the store need not go there, unless it comes behind one that must; empty: all must. Gives
+// up when a hostile worker, which may take tags away anyhow, changes the block all the time. Returns by how
+// much the share of absent keys that the block contains has risen; 0 if it has all tags already. Requires
+// that block below filter.blocks() and tag_bits(kMostTags) bits or more.
 inline double add_tags(const SeenFilter& filter, std::span<std::uint8_t> sent,
                        std::span<const SeenTag> run) noexcept {
   double risen = 0;
-  while (!run.empty()) {
+  std::uint64_t failures = 0;  // as in SeenFilter
+  while (!run.empty() && failures <= filter.block_words() * kMostTags) {
     const SeenTag& tag = run.front();
     const std::span<Word> words = filter.block(tag.block);
     std::size_t emptiest = 0;
@@ -69,7 +71,10 @@ inline double add_tags(const SeenFilter& filter, std::span<std::uint8_t> sent,
       if (added < run.size()) ++added;
       after = after.with(run[added - 1].tag);
     }
-    if (!words[emptiest].compare_and_set(before, after)) continue;
+    if (!words[emptiest].compare_and_set(before, after)) {
+      ++failures;
+      continue;
+    }
     if (!sent.empty()) {
       std::uint8_t& known = sent[tag.block * filter.block_words() + emptiest];
       if (known == before.tags()) known = static_cast<std::uint8_t>(after.tags());

@@ -7,12 +7,15 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstring>
+#include <memory>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -23,12 +26,25 @@ constexpr const char* kNewPageName = "page.new";
 constexpr const char* kAtWork = "another loader is at work on it";
 
 // Everyone may enter the folder of all seen sets. Each set's own folder decides who may read.
-PublisherFolder open_folder(const std::string& directory, std::string_view set_name,
-                            std::optional<gid_t> group) {
+SetFolder open_folder(const std::string& directory, std::string_view set_name, std::optional<gid_t> group) {
   const std::string all = seen_directory(directory);
   if (::mkdir(all.c_str(), 0755) != 0 && errno != EEXIST) throw_write_error(all, errno);
   if (::chmod(all.c_str(), 0755) != 0 && errno != EPERM) throw_write_error(all, errno);
-  return PublisherFolder::open_or_create(all, set_name, group);
+  return open_or_create_folder(all, set_name, group);
+}
+
+// The bytes of a page without filters.
+std::vector<std::byte> new_page(const HashSeed& seed, OnUnavailable on_unavailable) {
+  const auto page = std::make_unique<SeenPage>();
+  page->magic = kSeenMagic;
+  page->endian_mark = kEndianMark;
+  page->abi_major = kSeenAbiMajor;
+  page->seed = seed;
+  page->header_checksum = header_checksum(*page);
+  page->on_unavailable = static_cast<std::uint32_t>(on_unavailable);
+  std::vector<std::byte> bytes(sizeof *page);
+  std::memcpy(bytes.data(), static_cast<const void*>(page.get()), sizeof *page);
+  return bytes;
 }
 
 }  // namespace
@@ -46,19 +62,21 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
   if constexpr (!kHasWideAtomics)
     throw Error(ErrorKind::Incompatible,
                 folder_.path() + ": this processor has no atomic operation on 16 bytes");
-  lock_ = folder_.take_lock(kAtWork);
+  lock_ = take_lock(folder_, kAtWork);
 }
 
 bool SeenWriter::is_empty() const {
   if (!has_page()) return true;
   if (!file_) return false;
-  file_->check(path_);
+  check_seen_page(*file_, path_);
   return state().is_empty();
 }
 
 void SeenWriter::open_page() {
-  file_.emplace(folder_);  // closes the one before first: a lock of its own would be in the way
-  if (!lock_page(file_->file(), path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
+  file_.reset();
+  page_lock_ = folder_.open_file(kSeenPageName, O_RDWR);  // closes the one before, whose lock is in the way
+  file_.emplace(page_lock_, path_);
+  if (!lock_page(page_lock_, path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
 }
 
 bool SeenWriter::adopt() {
@@ -67,7 +85,7 @@ bool SeenWriter::adopt() {
   if (!has_page()) return false;
   try {
     open_page();
-    file_->check(path_);
+    check_seen_page(*file_, path_);
     if (!attach_all()) return false;
   } catch (const Error& failure) {
     if (failure.kind() == ErrorKind::Data || failure.kind() == ErrorKind::Incompatible) return false;
@@ -90,7 +108,7 @@ bool SeenWriter::attach_all() {
   const SeenState all = state();
   if (!all.is_possible()) return false;
   for (std::uint32_t number = all.first; number != all.end(); ++number) {
-    const SeenEntry& of = page().entry(number);
+    const SeenEntry& of = slot(number);
     try {
       Segment segment = Segment::attach(of.segment_key, of.plan.segment_bytes(), ::geteuid(), folder_.path());
       const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());
@@ -108,21 +126,21 @@ gid_t SeenWriter::group() const {
 }
 
 void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
-  make_new_page(new_seen_page(seed, on_unavailable));
+  make_new_page(new_page(seed, on_unavailable));
   clear();
   const unsigned deaths = file_ ? deaths_taking_memory() : 0;
-  folder_.replace_file(kNewPageName, kSeenPageName);
+  replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
   page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
 }
 
 void SeenWriter::make_new_page(Bytes bytes) const {
-  folder_.remove_file(kNewPageName);
-  const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
+  remove_file(folder_, kNewPageName);
+  const FileDescriptor file = create_file(folder_, kNewPageName, kPageMode);
   try {
     write_all(file, bytes, folder_.path_of(kNewPageName));
   } catch (...) {
-    folder_.remove_file(kNewPageName);  // others may need the room
+    remove_file(folder_, kNewPageName);  // others may need the room
     throw;
   }
 }
@@ -134,7 +152,7 @@ void SeenWriter::make_new_page(Bytes bytes) const {
 void SeenWriter::take_over(SeenWriter& old) {
   SeenPage& from = old.page();
   make_new_page(std::as_bytes(std::span(&from, 1)));
-  folder_.replace_file(kNewPageName, kSeenPageName);
+  replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
   filters_ = std::exchange(old.filters_, {});
   from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
@@ -150,16 +168,12 @@ void SeenWriter::clear() noexcept {
 
 void SeenWriter::remove() {
   clear();
-  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) folder_.remove_file(name);
+  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) remove_file(folder_, name);
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
 }
 
 bool SeenWriter::is_in_place() const {
-  if (file_->is_at(path_)) return true;
-  struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
-    throw_read_error(path_, errno);
-  return false;
+  return file_->found_at(path_) == MappedRegion::Found::This;
 }
 
 const OpenFilter* SeenWriter::next_window(const OpenFilter& one) const noexcept {
@@ -206,7 +220,7 @@ const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
   return *filters_.insert(place, std::move(made));
 }
 
-// Release: pairs with SeenPage::copy_of_entry(). A worker that reads what is written here finds in `state`,
+// Release: pairs with SeenPage::entry(). A worker that reads what is written here finds in `state`,
 // too, that the entry it was looking for is gone.
 void SeenWriter::write(std::uint32_t number, const SeenEntry& entry) const noexcept {
   using Word64 [[gnu::may_alias]] = std::uint64_t;

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/worker/seen/seen_size.hpp"
+#include "core/worker/seen/seen_page.hpp"
 #include "core/worker/seen/segment.hpp"
 
 namespace keysieve {
@@ -69,7 +68,7 @@ class SeenWriter {
   [[nodiscard]] bool is_in_place() const;
 
   // Mapped until the object ends, or a function above has made another page.
-  [[nodiscard]] SeenPage& page() const noexcept { return file_->writable_page(); }
+  [[nodiscard]] SeenPage& page() const noexcept { return file_->page(); }
   [[nodiscard]] SeenState state() const noexcept { return SeenState::of(page().state.load()); }
   // Oldest first; the last one takes the keys. References to filters are valid until the next function that
   // adds, retires or heals some.
@@ -131,11 +130,12 @@ class SeenWriter {
   void replace_lost(std::size_t index);
   void sweep() const noexcept;
 
-  PublisherFolder folder_;
+  SetFolder folder_;
   FileDescriptor lock_;
   CheckMemory check_memory_;
   std::string path_;  // of the page
-  std::optional<WritableSeenPageFile> file_;
+  FileDescriptor page_lock_;
+  std::optional<MappedPage<SeenPage>> file_;
   std::vector<OpenFilter> filters_;
   std::vector<SeenPlan> lost_;
 };

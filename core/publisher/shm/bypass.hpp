@@ -1,34 +1,27 @@
 // The emergency switch: while a set is bypassed, every lookup answers maybe, from the reader's next call on.
-// There are two independent switches: an operator's on this host, and one in the store.
+// There are two independent switches: an operator's on this host, and one in the store. A seen set has the
+// first alone: while it is on, workers neither look nor add, and answer as on_unavailable says.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/worker/seen/seen_page.hpp"
 #include "core/worker/shm/control_file.hpp"
-#include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
 
-// The operator's switch. Lasts until `until` (Unix seconds), or until cleared when that is 0. Needs no lock,
-// so it works while a publisher runs or hangs, and survives its publications. Must run as the owner of the
-// set's folder, or root. Throws MissingInput when the set was never published here, Permission.
+// The operator's switch. Lasts until `until` (Unix seconds), or until it is switched off when that is 0;
+// kBypassOver switches it off. Needs no lock, so it works while a publisher runs or hangs, and survives its
+// publications. Must run as the owner of the set's folder, or root. Throws MissingInput when the set was
+// never published or begun here, Permission, NotTrusted, Data, Incompatible.
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
-void clear_bypass(const std::string& directory, std::string_view set_name);
+// The same for a seen set, whose loader keeps it when it begins or retires windows.
+void set_seen_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 
-// Sets or clears the bypass of the store, for the loader. The set is bypassed while the operator's switch or
-// this one is on.
+// The switch of the store, for the loader. The set is bypassed while the operator's switch or this one is on.
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
-void clear_store_bypass(const std::string& directory, std::string_view set_name);
-
-// The owner that these functions trust with the folder <directory>/<set>. Root may switch in a folder that
-// was given to another user with all its files: workers that have it mapped still answer from it.
-std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name);
 
 // A switch in a page: a bit of the word that readers load at every call, and the end of the bypass. All of it
 // is sequentially consistent (SeenWriter::take_over() needs that, too), and needs no lock. switch_to() writes
@@ -61,10 +54,8 @@ struct PageBypass {
 inline PageBypass bypass_of(ControlPage& page, const BypassSwitch& bypass) noexcept {
   return {page.current, bypass.bit, page.*bypass.until};
 }
-
-// Calls `change` with the set's folder, again until it returns true: the page that it has changed is still in
-// its place, and so was not taken over unchanged. Throws as SetFolder::open() and `change`.
-void change_page(const std::string& directory, std::string_view set_name,
-                 const std::function<bool(const SetFolder&)>& change);
+inline PageBypass bypass_of(SeenPage& page) noexcept {
+  return {page.state, SeenState::kBypassBit, page.bypass_until};
+}
 
 }  // namespace keysieve

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "core/publisher/shm/new_layer.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/worker/shm/live_file.hpp"
 
 namespace keysieve {
 
@@ -24,8 +24,9 @@ struct LayerDamage {
 // written every page of the file.
 class LayerWriter {
  public:
-  // Takes the live file of a publication that has a layer.
-  explicit LayerWriter(WritableLiveFile file) noexcept : file_(std::move(file)) {}
+  // Takes the live page of a publication that has a layer.
+  explicit LayerWriter(MappedPage<LivePage> live) noexcept
+      : live_(std::move(live)), layer_(layer_of(live_)) {}
 
   // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
   // seed(). Returns whether any bit was new; only such keys are counted.
@@ -33,7 +34,7 @@ class LayerWriter {
   // An earlier writer may have been killed after it set the bits and before it counted the key. Readers do
   // not look at the bits while the count is 0, so the first key counts whether its bits are new or not.
   bool add(KeyHash hash) noexcept {
-    const bool is_new = set_layer_bits(file_.writable_lanes(), file_.geometry(), hash);
+    const bool is_new = set_layer_bits(lanes_of(live_), geometry(), hash);
     const std::uint64_t keys = live_keys();
     if (is_new || keys == 0) count(keys + 1);
     return is_new;
@@ -43,7 +44,7 @@ class LayerWriter {
   // bits of the other, and the layer the copy's count. Reads all of the layer.
   LayerDamage restore(NewLayer& copy) noexcept {
     LayerDamage damage{.keys = live_keys(), .counted = copy.live_keys()};
-    LayerLane* lane = file_.writable_lanes();
+    LayerLane* lane = lanes_of(live_);
     for (LayerLane& copied : copy.lanes()) {
       const std::uint32_t here = lane->load(std::memory_order_relaxed);
       const std::uint32_t there = copied.load(std::memory_order_relaxed);
@@ -59,27 +60,27 @@ class LayerWriter {
     return damage;
   }
 
-  // Waits until the bits are on the disk, if the directory is on one.
-  void sync() noexcept { file_.sync(); }
+  // Waits until the bits are on the disk, if the directory is on one. If that fails, a power cut may lose
+  // some of them.
+  void sync() noexcept { live_.flush(); }
 
   // The seed for hashing its keys.
-  [[nodiscard]] const HashSeed& seed() const noexcept { return file_.page().seed; }
-  [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
-  [[nodiscard]] LiveLayer layer() const noexcept { return file_.layer(); }
-  [[nodiscard]] std::uint64_t publication() const noexcept { return file_.page().publication; }
+  [[nodiscard]] const HashSeed& seed() const noexcept { return live_.page().seed; }
+  [[nodiscard]] LayerGeometry geometry() const noexcept { return layer_.geometry(); }
+  [[nodiscard]] LiveLayer layer() const noexcept { return layer_; }
+  [[nodiscard]] std::uint64_t publication() const noexcept { return live_.page().publication; }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {
-    return file_.page().live_keys.load(std::memory_order_relaxed);
+    return live_.page().live_keys.load(std::memory_order_relaxed);
   }
   // Reads all of the layer.
-  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.layer()); }
+  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(layer_); }
 
  private:
   // Release: pairs with the acquire in LiveLayer::keys.
-  void count(std::uint64_t keys) noexcept {
-    file_.writable_page().live_keys.store(keys, std::memory_order_release);
-  }
+  void count(std::uint64_t keys) noexcept { live_.page().live_keys.store(keys, std::memory_order_release); }
 
-  WritableLiveFile file_;
+  MappedPage<LivePage> live_;
+  LiveLayer layer_;
 };
 
 }  // namespace keysieve

@@ -29,7 +29,8 @@ LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept {
   for (std::uint32_t shard = 0; shard < geometry.shard_count; ++shard) {
     const ShardCopy copy = copy_of(lanes + shard * kLanesPerShard);
     sum.fill_ratio += fill_ratio(std::as_bytes(std::span(copy)));
-    sum.estimated_fpr += SplitBlockBloomBuilder::estimated_fpr(std::as_bytes(std::span(copy)), {});
+    sum.estimated_fpr +=
+        BitBuilder<SplitBlockBloomBuilder>::estimated_fpr(std::as_bytes(std::span(copy)), {}, {});
   }
   return {sum.fill_ratio / geometry.shard_count, sum.estimated_fpr / geometry.shard_count};
 }

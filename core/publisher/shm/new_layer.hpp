@@ -7,10 +7,9 @@
 
 namespace keysieve {
 
-// Bits are or-ed in, so that even a second writer, which there should not be, could not clear any. Release:
-// pairs with the fence in LiveLayer::has_bits().
+// Bits are or-ed in, so that even a second writer, which there should not be, could not clear any.
 inline void set_lane_bits(LayerLane& lane, std::uint32_t bits) noexcept {
-  lane.fetch_or(bits, std::memory_order_release);
+  lane.fetch_or(bits, std::memory_order_relaxed);
 }
 
 // Sets the bits of a key; returns whether any of them was new.

@@ -1,5 +1,6 @@
 #include "core/publisher/shm/publisher.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
 // a lost lock another publisher may work under the same names.
 class NewFiles {
  public:
-  explicit NewFiles(const PublisherFolder& folder) : folder_(folder) {}
+  explicit NewFiles(const SetFolder& folder) : folder_(folder) {}
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles() {
@@ -80,7 +81,7 @@ class NewFiles {
   }
 
   void rename(const std::string& from, const std::string& to) {
-    folder_.rename_file(from, to);
+    rename_file(folder_, from, to);
     std::replace(names_.begin(), names_.end(), from, to);
   }
 
@@ -88,35 +89,39 @@ class NewFiles {
 
  private:
   FileDescriptor create(const std::string& name, mode_t mode) {
-    FileDescriptor file = folder_.create_file(name, mode);
+    FileDescriptor file = create_file(folder_, name, mode);
     names_.push_back(name);
     return file;
   }
 
-  const PublisherFolder& folder_;
+  const SetFolder& folder_;
   std::vector<std::string> names_;
 };
 
-void create_control(const PublisherFolder& folder) {
+void create_control(const SetFolder& folder) {
   const std::string name = temporary(kControlName);
-  folder.remove_file(name);
+  remove_file(folder, name);
   NewFiles files(folder);
   files.write(name, {new_control_page()}, kControlMode);
-  folder.remove_file(kControlName);
+  remove_file(folder, kControlName);
   files.rename(name, kControlName);
   files.keep();
 }
 
 // A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
 // descriptors, for example) is not, because readers have it mapped.
-WritableControlFile open_or_create_control(const PublisherFolder& folder) {
+MappedPage<ControlPage> open_or_create_control(const SetFolder& folder, FileDescriptor& file) {
+  const auto open = [&] {
+    file = folder.open_file(kControlName, O_RDWR);
+    return open_control_page<ControlPage>(folder, file);
+  };
   try {
-    if (folder.status_of(kControlName)) return WritableControlFile(folder);
+    if (folder.status_of(kControlName)) return open();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
   }
   create_control(folder);
-  return WritableControlFile(folder);
+  return open();
 }
 
 }  // namespace
@@ -124,19 +129,19 @@ WritableControlFile open_or_create_control(const PublisherFolder& folder) {
 Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
     : settings_(std::move(settings)),
       set_name_(set_name),
-      folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
+      folder_(open_or_create_folder(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
-  lock_ = folder_.take_lock("another publisher is at work on set " + set_name_);
+  lock_ = take_lock(folder_, "another publisher is at work on set " + set_name_);
   take_control();
 }
 
-std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer,
-                                 const PublicationId& still_right) {
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer) {
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   view.check_set_name(set_name_, source);
-  if (control_->is_removed()) take_control();  // readers would not see the old one
-  const std::uint64_t previous = current().publication;
+  const auto control = stat_of(control_lock_, folder_.path_of(kControlName));
+  if (control.st_nlink == 0) take_control();  // readers would not see the old one
+  const std::uint64_t replaced = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
                                .generation = generation,
@@ -155,14 +160,11 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   // Throws unless a reader would accept it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication});
-  folder_.check_lock(lock_);
+  check_lock(folder_, lock_);
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
-  const bool is_damaged = (control_->page().current.load(std::memory_order_relaxed) & kDamagedBit) != 0;
-  const bool is_right = !is_damaged && still_right == PublicationId{stamp.instance, previous};
-  keep_previous(is_right ? previous : 0);
-  make_current(stamp.publication, previous);
+  make_current(stamp.publication, replaced);
   files.keep();
   return stamp.publication;
 }
@@ -172,21 +174,17 @@ PublicationId Publisher::current() const noexcept {
   return {page.instance, publication_of(page.current.load(std::memory_order_relaxed))};
 }
 
-std::uint64_t Publisher::previous() const noexcept {
-  return control_->page().previous.load(std::memory_order_relaxed);
-}
-
 bool Publisher::mark_damaged() noexcept {
-  return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
+  return (control_->page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
 }
 
 void Publisher::mark_adds_lost(std::uint64_t up_to_ms) noexcept {
-  control_->writable_page().adds_lost_to_ms.store(up_to_ms, std::memory_order_relaxed);
-  if (!adds_lost_to_ms()) control_->writable_page().current.fetch_or(kAddsLostBit);
+  control_->page().adds_lost_to_ms.store(up_to_ms, std::memory_order_relaxed);
+  if (!adds_lost_to_ms()) control_->page().current.fetch_or(kAddsLostBit);
 }
 
 void Publisher::forget_lost_adds() noexcept {
-  if (adds_lost_to_ms()) control_->writable_page().current.fetch_and(~kAddsLostBit);
+  if (adds_lost_to_ms()) control_->page().current.fetch_and(~kAddsLostBit);
 }
 
 std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
@@ -196,45 +194,25 @@ std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
 }
 
 std::optional<LayerWriter> Publisher::open_layer() const {
-  return open_layer_of(current().publication);
-}
-
-std::optional<LayerWriter> Publisher::open_previous_layer() {
-  try {
-    if (auto layer = open_layer_of(previous())) return layer;
-  } catch (const Error&) {
-    // then no reader may answer from it
-  }
-  leave_previous();
-  return std::nullopt;
-}
-
-std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
-  if (publication == 0) return std::nullopt;
-  WritableLiveFile file(folder_, live_file_name(publication), {control_->page().instance, publication});
-  if (file.geometry().shard_count == 0) return std::nullopt;
-  return LayerWriter(std::move(file));
-}
-
-// Release: pairs with the acquire in SetReader::is_behind(). What makes it visible in time is stored later:
-// `current` (make_current()), and the bits of a key that only the current layer gets (set_lane_bits()). A
-// process that has seen one of these also sees that it must not answer from the other publication.
-void Publisher::keep_previous(std::uint64_t publication) const noexcept {
-  control_->writable_page().previous.store(publication, std::memory_order_release);
+  const PublicationId live = current();
+  if (live.publication == 0) return std::nullopt;
+  auto page = open_live_page<LivePage>(folder_, live_file_name(live.publication), live);
+  if (page.page().layer_shard_count == 0) return std::nullopt;
+  return LayerWriter(std::move(page));
 }
 
 void Publisher::confirm(UnixSeconds now) noexcept {
-  control_->writable_page().last_confirmed.store(now, std::memory_order_relaxed);
+  control_->page().last_confirmed.store(now, std::memory_order_relaxed);
 }
 
 void Publisher::beat(UnixSeconds now, UnixSeconds next_look) noexcept {
-  ControlPage& page = control_->writable_page();
+  ControlPage& page = control_->page();
   page.heartbeat.store(now, std::memory_order_relaxed);
   page.next_look.store(next_look, std::memory_order_relaxed);
 }
 
 void Publisher::note(const Troubles& troubles) noexcept {
-  control_->writable_page().troubles.store(troubles.word(), std::memory_order_relaxed);
+  control_->page().troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 void Publisher::leave() {
@@ -247,40 +225,41 @@ void Publisher::leave() {
 
 // Once the control page has another name, set_bypass fails; a bypass from before is seen here.
 bool Publisher::remove_if_unused() {
-  const std::vector<std::string> names = folder_.file_names();
+  const std::vector<std::string> names = file_names(folder_);
   const auto is_needless = [](const std::string& name) { return name == kLockName || name == kControlName; };
   if (!std::all_of(names.begin(), names.end(), is_needless)) return false;
   if (control_->page().current.load() != 0) return false;
   const std::string aside = temporary(kControlName);
-  folder_.rename_file(kControlName, aside);
+  rename_file(folder_, kControlName, aside);
   if (control_->page().current.load() != 0) {
-    folder_.rename_file(aside, kControlName);
+    rename_file(folder_, aside, kControlName);
     return false;
   }
-  for (const std::string& name : {aside, std::string(kLockName)}) folder_.remove_file(name);
+  for (const std::string& name : {aside, std::string(kLockName)}) remove_file(folder_, name);
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
   return true;
 }
 
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
-  for (const BypassSwitch& bypass : kBypassSwitches)
-    bypass_of(control_->writable_page(), bypass).clear_if_over(now);
+  for (const BypassSwitch& bypass : kBypassSwitches) bypass_of(control_->page(), bypass).clear_if_over(now);
 }
 
 // While this publisher is not looking, the lock file may be removed and another one locked. A replaced
 // control page cannot go unnoticed, so every process that writes to the page holds it as well.
 void Publisher::take_control() {
-  WritableControlFile control = open_or_create_control(folder_);
-  if (!lock_page(control.file(), folder_.path_of(kControlName))) {
+  FileDescriptor file;
+  auto control = open_or_create_control(folder_, file);
+  if (!lock_page(file, folder_.path_of(kControlName))) {
     throw Error(ErrorKind::Locked,
                 folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
   }
   control_ = std::move(control);
+  control_lock_ = std::move(file);
 }
 
 std::uint64_t Publisher::next_publication() const {
   std::uint64_t highest = current().publication;
-  for (const std::string& name : folder_.file_names()) {
+  for (const std::string& name : file_names(folder_)) {
     highest = std::max(highest, publication_of_file(name).value_or(0));
   }
   return highest + 1;
@@ -290,9 +269,9 @@ std::uint64_t Publisher::next_publication() const {
 // gone. Publications above the current one were never current: their publisher died before the last step.
 void Publisher::remove_leftovers() const {
   const std::uint64_t kept = current().publication;
-  for (const std::string& name : folder_.file_names()) {
+  for (const std::string& name : file_names(folder_)) {
     const auto publication = publication_of_file(name);
-    if (publication && (is_temporary(name) || *publication != kept)) folder_.remove_file(name);
+    if (publication && (is_temporary(name) || *publication != kept)) remove_file(folder_, name);
   }
 }
 
@@ -319,15 +298,14 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
                   " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
 }
 
-// Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
-// complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever is
-// published, so these bits are carried over; the damaged bit is not.
-void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
-  std::atomic<std::uint64_t>& current = control_->writable_page().current;
-  control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
+// Release: pairs with the acquire in SetReader::follow_current, so a reader that sees the number finds both
+// files complete. The two bypass bits belong to an operator and to the store, and lost adds are lost whatever
+// is published, so these bits are carried over; the damaged bit is not.
+void Publisher::make_current(std::uint64_t publication, std::uint64_t replaced) const {
+  std::atomic<std::uint64_t>& current = control_->page().current;
   std::uint64_t word = current.load(std::memory_order_relaxed);
   do {
-    if (publication_of(word) != previous) {
+    if (publication_of(word) != replaced) {
       throw Error(ErrorKind::Locked, folder_.path_of(kControlName) +
                                          ": another publisher has moved it to publication " +
                                          std::to_string(publication_of(word)));

@@ -7,9 +7,9 @@
 
 #include "core/publisher/shm/layer_writer.hpp"
 #include "core/publisher/shm/new_layer.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/live_layer.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 
@@ -30,17 +30,13 @@ class Publisher {
   Publisher(PublisherSettings settings, std::string_view set_name);
 
   // Publishes a snapshot of this set with its live layer; returns its publication number. First validates all
-  // of it with the reader's own checks. On any exception the old publication stays live. If the old one is
-  // `still_right` (intact, and its own layer has every key of `layer`), readers go on answering from it for a
-  // while; if not, they attach the new one at their next call.
-  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
-                        const PublicationId& still_right = {});
+  // of it with the reader's own checks. On any exception the old publication stays live. `layer` must have
+  // every key that the old one's layer has and the snapshot may lack: readers attach it at their next call.
+  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {});
 
   [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
   // Publication 0 means that nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
-  // The publication before it, from which readers may still answer; 0: from none.
-  [[nodiscard]] std::uint64_t previous() const noexcept;
   // Tells the control file from one in a copy of the folder, where publications have the same numbers.
   [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
   // Reports that the bytes of the current publication have changed since it was published: every lookup
@@ -57,14 +53,6 @@ class Publisher {
   // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
   // is published, or without a layer. Throws MissingInput, Data, Permission.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;
-  // The layer of the publication before it, from which readers may still answer: each key must be added to it
-  // first. If it cannot be opened, returns nothing, and readers stop answering from that publication at their
-  // next call.
-  [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
-  // From now on readers do not answer from the publication before, as of their next call.
-  void leave_previous() noexcept { keep_previous(0); }
-  // As open_layer(), for the publication of that number.
-  [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
 
   // Records that the loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;
@@ -76,8 +64,8 @@ class Publisher {
   // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
   // is of no more use. Throws CannotCreate, Permission, MissingInput.
   void leave();
-  // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
-  // readers read the clock at every call.
+  // Clears the bit of each bypass whose time is over, the operator's and the store's. Readers have ended it
+  // by their own clock; until then each of their calls compares the ends.
   void clear_expired_bypass(UnixSeconds now) noexcept;
 
  private:
@@ -85,16 +73,16 @@ class Publisher {
   void remove_leftovers() const;
   void check_room(std::uint64_t new_bytes) const;
   void check_total_size(std::uint64_t new_bytes) const;
-  void keep_previous(std::uint64_t publication) const noexcept;
-  void make_current(std::uint64_t publication, std::uint64_t previous) const;
+  void make_current(std::uint64_t publication, std::uint64_t replaced) const;
   void take_control();
   bool remove_if_unused();
 
   PublisherSettings settings_;
   std::string set_name_;
-  PublisherFolder folder_;
+  SetFolder folder_;
   FileDescriptor lock_;
-  std::optional<WritableControlFile> control_;
+  FileDescriptor control_lock_;  // of its file
+  std::optional<MappedPage<ControlPage>> control_;
 };
 
 }  // namespace keysieve

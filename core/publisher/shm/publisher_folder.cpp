@@ -90,72 +90,72 @@ void throw_lock_error(const std::string& path, int error_number) {
       error_number);
 }
 
-PublisherFolder PublisherFolder::open_or_create(const std::string& directory, std::string_view set_name,
-                                                std::optional<gid_t> group) {
+SetFolder open_or_create_folder(const std::string& directory, std::string_view set_name,
+                                std::optional<gid_t> group) {
   const std::string name = checked_set_name(set_name);
   const std::string path = directory + "/" + name;
-  const FileDescriptor parent = open_directory(directory);
-  FileDescriptor folder = open_folder(parent, name);
+  const FileDescriptor parent = SetFolder::open_directory(directory);
+  FileDescriptor folder = SetFolder::open_folder(parent, name);
   if (!folder.is_open() && errno == ENOENT) {
     create_folder(parent, name, path);
-    folder = open_folder(parent, name);
+    folder = SetFolder::open_folder(parent, name);
   }
   if (!folder.is_open()) throw_write_error(path, errno);
   give_to_group(folder, path, group);
   const uid_t owner = stat_of(folder, path).st_uid;
-  return PublisherFolder(std::move(folder), path, owner);
+  return {std::move(folder), path, owner};
 }
 
-FileDescriptor PublisherFolder::take_lock(const std::string& at_work) const {
-  FileDescriptor lock = open_file(kLockName, O_RDWR | O_CREAT);
+FileDescriptor take_lock(const SetFolder& folder, const std::string& at_work) {
+  FileDescriptor lock = folder.open_file(kLockName, O_RDWR | O_CREAT);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw_lock_error(path_of(kLockName), errno);
-    throw Error(ErrorKind::Locked, path_of(kLockName) + ": locked: " + at_work);
+    if (errno != EWOULDBLOCK) throw_lock_error(folder.path_of(kLockName), errno);
+    throw Error(ErrorKind::Locked, folder.path_of(kLockName) + ": locked: " + at_work);
   }
-  check_lock(lock);
+  check_lock(folder, lock);
   return lock;
 }
 
-void PublisherFolder::check_lock(const FileDescriptor& lock) const {
-  const auto held = stat_of(lock, path_of(kLockName));
-  const auto named = status_of(kLockName);
+void check_lock(const SetFolder& folder, const FileDescriptor& lock) {
+  const auto held = stat_of(lock, folder.path_of(kLockName));
+  const auto named = folder.status_of(kLockName);
   if (!named || identity_of(*named) != identity_of(held))
-    throw Error(ErrorKind::Locked, path_of(kLockName) + ": was removed or replaced while it was held");
+    throw Error(ErrorKind::Locked, folder.path_of(kLockName) + ": was removed or replaced while it was held");
 }
 
-FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t mode) const {
-  FileDescriptor file(::openat(descriptor().get(), file_name.c_str(),
+FileDescriptor create_file(const SetFolder& folder, const std::string& file_name, mode_t mode) {
+  FileDescriptor file(::openat(folder.descriptor().get(), file_name.c_str(),
                                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.is_open()) throw_write_error(path_of(file_name), errno);
+  if (!file.is_open()) throw_write_error(folder.path_of(file_name), errno);
   // Set here, because umask must not decide.
   if (::fchmod(file.get(), mode) != 0)
-    throw_write_error(path_of(file_name) + ": cannot change the mode", errno);
+    throw_write_error(folder.path_of(file_name) + ": cannot change the mode", errno);
   return file;
 }
 
 // FUSE, 9p and gVisor do not know the flag. Then a look has to do: under the lock nobody else takes the name.
-void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
+void rename_file(const SetFolder& folder, const std::string& from, const std::string& to) {
   // As a system call, because musl 1.2.3 lacks the function.
-  const int folder = descriptor().get();
-  if (::syscall(SYS_renameat2, folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return;
-  if ((errno == EINVAL || errno == ENOSYS) && !status_of(to)) return replace_file(from, to);
-  throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+  const int at = folder.descriptor().get();
+  if (::syscall(SYS_renameat2, at, from.c_str(), at, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if ((errno == EINVAL || errno == ENOSYS) && !folder.status_of(to)) return replace_file(folder, from, to);
+  throw_write_error(folder.path_of(to) + ": cannot rename " + from + " to it", errno);
 }
 
-void PublisherFolder::replace_file(const std::string& from, const std::string& to) const {
-  if (::renameat(descriptor().get(), from.c_str(), descriptor().get(), to.c_str()) != 0) {
-    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+void replace_file(const SetFolder& folder, const std::string& from, const std::string& to) {
+  if (::renameat(folder.descriptor().get(), from.c_str(), folder.descriptor().get(), to.c_str()) != 0) {
+    throw_write_error(folder.path_of(to) + ": cannot rename " + from + " to it", errno);
   }
 }
 
-void PublisherFolder::remove_file(const std::string& file_name) const {
-  if (::unlinkat(descriptor().get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
-    throw_write_error(path_of(file_name) + ": cannot remove", errno);
+void remove_file(const SetFolder& folder, const std::string& file_name) {
+  if (::unlinkat(folder.descriptor().get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
+    throw_write_error(folder.path_of(file_name) + ": cannot remove", errno);
   }
 }
 
-std::vector<std::string> PublisherFolder::file_names() const {
-  return names_in(descriptor(), path());
+std::vector<std::string> file_names(const SetFolder& folder) {
+  return names_in(folder.descriptor(), folder.path());
 }
 
 }  // namespace keysieve

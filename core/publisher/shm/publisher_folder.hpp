@@ -1,5 +1,6 @@
-// The folder of one set as its publisher uses it: makes the folder, and creates, names and removes files in
-// it. Not compiled into the PHP extension, which only reads.
+// What a publisher does to the folder of a set: makes it, and creates, names and removes files in it. Not
+// compiled into the PHP extension, which only reads. File names have no slash. Any thread. The caller takes
+// the set's lock before it creates, renames or removes files, so that no other process does so meanwhile.
 #pragma once
 
 #include <functional>
@@ -26,41 +27,33 @@ using CheckMemory = std::function<void(std::uint64_t bytes)>;
 // For a lock that failed though nobody else holds it. Throws CannotCreate, Permission.
 [[noreturn]] void throw_lock_error(const std::string& path, int error_number);
 
-// File names have no slash. Any thread. The caller takes the set's lock before it calls any other function,
-// so that no other process creates or renames files meanwhile.
-class PublisherFolder : public SetFolder {
- public:
-  // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
-  // group `group`) if it is missing; then the directory must belong to root or the effective uid, since
-  // its owner could not publish in a folder of ours. Throws CannotCreate, Permission, NotTrusted,
-  // MissingInput.
-  static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
-                                        std::optional<gid_t> group);
+// Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
+// group `group`) if it is missing; then the directory must belong to root or the effective uid, since
+// its owner could not publish in a folder of ours. Throws CannotCreate, Permission, NotTrusted,
+// MissingInput.
+SetFolder open_or_create_folder(const std::string& directory, std::string_view set_name,
+                                std::optional<gid_t> group);
 
-  // Takes the set's lock, which ends when the descriptor is closed. Throws Locked if another process has it
-  // (`at_work` says in the message who), or if the file was removed or replaced meanwhile; CannotCreate,
-  // Permission.
-  [[nodiscard]] FileDescriptor take_lock(const std::string& at_work) const;
-  // Throws Locked if another process may have the lock as well, because the file was removed or replaced.
-  void check_lock(const FileDescriptor& lock) const;
+// Takes the set's lock, which ends when the descriptor is closed. Throws Locked if another process has it
+// (`at_work` says in the message who), or if the file was removed or replaced meanwhile; CannotCreate,
+// Permission.
+[[nodiscard]] FileDescriptor take_lock(const SetFolder& folder, const std::string& at_work);
+// Throws Locked if another process may have the lock as well, because the file was removed or replaced.
+void check_lock(const SetFolder& folder, const FileDescriptor& lock);
 
-  // Creates a file that must not exist, with exactly this mode and the folder's group; open for reading and
-  // writing. Throws CannotCreate (it exists, or there is no room), Permission; both name the file.
-  [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
-  // Gives a finished file its final name, which must be free. Throws CannotCreate, Permission that names
-  // `to`; then both are as they were.
-  void rename_file(const std::string& from, const std::string& to) const;
-  // Like rename_file(), but replaces a file of that name: a process that opens it gets the old one or the new
-  // one, and a process that has opened the old one keeps it.
-  void replace_file(const std::string& from, const std::string& to) const;
-  // Does nothing if the file is not there. Throws CannotCreate, Permission. Processes that have opened or
-  // mapped it keep it.
-  void remove_file(const std::string& file_name) const;
-  // In no order, and as of some moment while it reads. Throws MissingInput, Permission.
-  [[nodiscard]] std::vector<std::string> file_names() const;
-
- private:
-  using SetFolder::SetFolder;
-};
+// Creates a file that must not exist, with exactly this mode and the folder's group; open for reading and
+// writing. Throws CannotCreate (it exists, or there is no room), Permission; both name the file.
+[[nodiscard]] FileDescriptor create_file(const SetFolder& folder, const std::string& file_name, mode_t mode);
+// Gives a finished file its final name, which must be free. Throws CannotCreate, Permission that names
+// `to`; then both are as they were.
+void rename_file(const SetFolder& folder, const std::string& from, const std::string& to);
+// Like rename_file(), but replaces a file of that name: a process that opens it gets the old one or the new
+// one, and a process that has opened the old one keeps it.
+void replace_file(const SetFolder& folder, const std::string& from, const std::string& to);
+// Does nothing if the file is not there. Throws CannotCreate, Permission. Processes that have opened or
+// mapped it keep it.
+void remove_file(const SetFolder& folder, const std::string& file_name);
+// In no order, and as of some moment while it reads. Throws MissingInput, Permission.
+[[nodiscard]] std::vector<std::string> file_names(const SetFolder& folder);
 
 }  // namespace keysieve

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {
 namespace {
@@ -42,13 +41,23 @@ MappedRegion::~MappedRegion() = default;
 MappedRegion::MappedRegion(MappedRegion&& other) noexcept
     : region_(std::move(other.region_)),
       bytes_(std::exchange(other.bytes_, {})),
+      identity_(other.identity_),
       path_(std::move(other.path_)) {}
 
 MappedRegion& MappedRegion::operator=(MappedRegion&& other) noexcept {
   region_ = std::move(other.region_);
   bytes_ = std::exchange(other.bytes_, {});
+  identity_ = other.identity_;
   path_ = std::move(other.path_);
   return *this;
+}
+
+MappedRegion::Found MappedRegion::found_at(const std::string& path) const {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0)
+    return identity_of(status) == identity_ && shows_its_path() ? Found::This : Found::Another;
+  if (errno == ENOENT || errno == ENOTDIR) return Found::None;
+  throw_read_error(path, errno);
 }
 
 // A word that changes meanwhile is what it was before or what it is afterwards.
@@ -71,12 +80,18 @@ bool MappedRegion::flush() noexcept {
   return region_ == nullptr || region_->flush(0, 0, kInBackground);
 }
 
-MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
-                        const std::string& path) {
+MappedRegion map_region(const FileDescriptor& file, MapAccess access, const std::string& path,
+                        std::size_t least_bytes) {
   namespace ipc = boost::interprocess;
   const ipc::mode_t mode = access == MapAccess::ReadOnly ? ipc::read_only : ipc::read_write;
+  const auto status = stat_of(file, path);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  if (bytes < least_bytes)
+    throw Error(ErrorKind::Data, path + ": is cut short: " + std::to_string(bytes) + " bytes");
+  MappedRegion mapped;
+  mapped.identity_ = identity_of(status);
+  if (bytes == 0) return mapped;
   try {
-    MappedRegion mapped;
     mapped.region_ = std::make_unique<ipc::mapped_region>(OpenFile{file.get()}, mode, 0, bytes);
     mapped.bytes_ = {static_cast<std::byte*>(mapped.region_->get_address()), mapped.region_->get_size()};
     if (access == MapAccess::ReadOnly && !is_in_memory(file, path)) mapped.path_ = path;

@@ -9,14 +9,13 @@
 #include <string>
 
 #include "core/worker/base/bytes.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace boost::interprocess {
 class mapped_region;
 }
 
 namespace keysieve {
-
-class FileDescriptor;
 
 enum class MapAccess : std::uint8_t { ReadOnly, ReadWrite };
 
@@ -31,6 +30,13 @@ class MappedRegion {
   [[nodiscard]] std::byte* address() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
+  // Which file it is, whatever its name.
+  [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
+  // What a path leads to, by device and inode and shows_its_path(): the file that is mapped, none, or another
+  // one, as after a rename or a mount. Throws Permission, MissingInput if it cannot find out.
+  enum class Found : std::uint8_t { This, None, Another };
+  [[nodiscard]] Found found_at(const std::string& path) const;
+
   // Whether the path by which the file was opened leads to the bytes that are mapped, as far as the first
   // page shows. Ask when device and inode are the same. They are so on overlayfs, too, after a file of a
   // lower layer was opened for writing: from then on the path leads to a copy in the upper layer, and a
@@ -42,17 +48,19 @@ class MappedRegion {
   bool flush() noexcept;
 
  private:
-  friend MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
-                                 const std::string& path);
+  friend MappedRegion map_region(const FileDescriptor& file, MapAccess access, const std::string& path,
+                                 std::size_t least_bytes);
 
   std::unique_ptr<boost::interprocess::mapped_region> region_;
   MutableBytes bytes_;
+  FileIdentity identity_;
   std::string path_;  // empty: the mapping cannot part from it
 };
 
-// Maps the first `bytes` bytes, which must exist. `path` is what the file was opened by. Throws CannotCreate.
-MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
-                        const std::string& path);
+// Maps all of a file, which was opened by `path`. Throws Data if it has fewer bytes than that, MissingInput,
+// CannotCreate, Permission.
+MappedRegion map_region(const FileDescriptor& file, MapAccess access, const std::string& path,
+                        std::size_t least_bytes = 0);
 
 inline Bytes bytes_of(const MappedRegion& region) noexcept {
   return {region.address(), region.size()};

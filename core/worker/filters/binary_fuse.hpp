@@ -10,7 +10,7 @@ namespace keysieve {
 struct BinaryFuse {
   static constexpr std::uint8_t kId = 7;
   static constexpr std::string_view kName = "binary_fuse";
-  static constexpr auto& kHashCountChoice = kHashCounts<3, 4>;
+  static constexpr auto& kHashCounts = kCounts<3, 4>;
 
   static constexpr int kInsideBits = 10;  // of the hash, for the place inside a segment
 

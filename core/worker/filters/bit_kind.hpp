@@ -1,17 +1,49 @@
-// Lookups of the Bloom family: the shard's entry holds nothing but the key count. A policy says which bits
-// belong to a key; policies are made of ScatteredBits and Blocks (blocks.hpp).
+// Lookups of the Bloom family: a key has bits in one block of its shard, and is absent if one of them is not
+// set. A policy says which bits; the shard's entry holds nothing but the key count.
 #pragma once
 
 #include "core/worker/filters/bits.hpp"
-#include "core/worker/filters/kind_of.hpp"
-#include "core/worker/hash/key_hash.hpp"
+#include "core/worker/filters/blocks.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 
 namespace keysieve {
 
+// `mixed` is the hash of a key inside its shard. A policy may also have
+//   prefetch(block, params, mixed)  begins to load what check() reads, if that is not the block's first line
+//   struct Avx2, struct Neon        the same policy with faster instructions
 template <typename Policy>
-struct BitKind : Policy {
-  static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
+concept BitPolicy = requires {
+  // Offset in the shard of the block that has a key's bits: that of Blocks or ScatteredBits.
+  { Policy::block_offset } -> IsFunction<std::uint64_t(int offset_shift, std::uint64_t mixed) noexcept>;
+  // Whether all bits of the key are set in its block. The builder's mark() sets them.
+  { Policy::check } -> IsFunction<bool(const std::byte* block, const FilterParams&, std::uint64_t) noexcept>;
+};
 
+// Holds a key's hash inside the shard and the address of its block, and has read nothing from it.
+template <BitPolicy Policy>
+struct BitProbe {
+  const std::byte* block;
+  std::uint64_t mixed;
+
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
+    mixed = remix(hash);
+    block = array.shard(array.index_of(hash)) + Policy::block_offset(array.offset_shift, mixed);
+  }
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash /*hash*/) const noexcept {
+    if constexpr (requires { Policy::prefetch(block, array.params, mixed); }) {
+      Policy::prefetch(block, array.params, mixed);
+    } else {
+      __builtin_prefetch(block);
+    }
+  }
+  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
+                                                            KeyHash /*hash*/) const noexcept {
+    return Policy::check(block, array.params, mixed);
+  }
+};
+
+template <BitPolicy Policy>
+struct BitKind : Policy {
   static const char* fault_of(const FilterParams& /*params*/, const ShardEntry& entry) noexcept {
     const bool plain = entry.seed == 0 && entry.width == 0 && entry.block_count == 0 && entry.shape == 0;
     return plain ? nullptr : "its kind has no seed, width, block count or shape";
@@ -24,53 +56,33 @@ struct BitKind : Policy {
   static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
     if constexpr (requires { typename Policy::Avx2; }) {
-      if (instructions == InstructionSet::Avx2) {
-        return lookup_of<Avx2Functions, typename Policy::template Probe<typename Policy::Avx2>>(params);
-      }
+      if (instructions == InstructionSet::Avx2)
+        return lookup_of<Avx2Code, BitProbe<typename Policy::Avx2>>(params);
     }
 #endif
     if constexpr (requires { typename Policy::Neon; }) {
-      if (instructions == InstructionSet::Neon) {
-        return lookup_of<BaselineFunctions, typename Policy::template Probe<typename Policy::Neon>>(params);
-      }
+      if (instructions == InstructionSet::Neon)
+        return lookup_of<BaselineCode, BitProbe<typename Policy::Neon>>(params);
     }
     static_cast<void>(instructions);
-    return lookup_of<BaselineFunctions, typename Policy::template Probe<Policy>>(params);
+    return lookup_of<BaselineCode, BitProbe<Policy>>(params);
   }
 };
 
-// Prepares the lookup of a key whose bits may be anywhere in the shard: holds its hash inside the
-// shard and the shard's address, and has read nothing from it.
-template <typename Policy>
-struct ShardProbe {
-  const std::byte* shard;
-  std::uint64_t mixed;
-
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
-    mixed = remix(hash);
-    shard = array.shard(array.index_of(hash));
-  }
-  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash /*hash*/) const noexcept {
-    Policy::prefetch(shard, array.params, mixed);
-  }
-  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
-                                                            KeyHash /*hash*/) const noexcept {
-    return Policy::may_contain(shard, array.params, mixed);
-  }
-};
-
-// What kinds whose keys set k bits anywhere in the shard have in common: a class of positions gives the bits,
-// one by one.
+// For kinds whose keys set k bits anywhere in the shard, which is their block: a class of positions gives the
+// bits, one by one.
 template <typename PositionsOfKey>
 struct ScatteredBits {
   // 30 is the best k for 1e-9; partitions of whole bytes may want one more.
-  static constexpr auto& kHashCountChoice = kHashCountsFrom<1, 32>;
+  static constexpr auto& kHashCounts = kCountsFrom<1, 32>;
 
   using Positions = PositionsOfKey;
-  template <typename Policy>
-  using Probe = ShardProbe<Policy>;
 
-  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+  static constexpr std::uint64_t block_offset(int /*offset_shift*/, std::uint64_t /*mixed*/) noexcept {
+    return 0;
+  }
+
+  static bool check(const std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
     Positions positions(params, mixed);
     for (int i = 0; i < params.hash_count; ++i) {
       if (!test_bit(shard, positions.next())) return false;

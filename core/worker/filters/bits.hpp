@@ -1,5 +1,5 @@
 // Bits and packed numbers in a stretch of a shard. Nothing here checks a position: it must be in the stretch.
-// No allocation, no exception; any thread, as long as nobody writes to the bytes.
+// No allocation, no exception. Any thread reads, as long as nobody writes to the bytes; a builder writes.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,9 @@ inline std::uint64_t count_set_bits(Bytes bytes) noexcept {
   for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
     count += static_cast<std::uint64_t>(std::popcount(load<std::uint64_t>(bytes.data())));
   }
-  for (const std::byte byte : bytes) {
-    count += static_cast<std::uint64_t>(std::popcount(std::to_integer<std::uint8_t>(byte)));
-  }
-  return count;
+  std::uint64_t rest = 0;
+  std::memcpy(&rest, bytes.data(), bytes.size());
+  return count + static_cast<std::uint64_t>(std::popcount(rest));
 }
 
 // Share of bits set, 0 to 1. The stretch must not be empty.
@@ -29,6 +28,10 @@ inline double fill_ratio(Bytes bytes) noexcept {
 // Bit `position % 8`, counted from the lowest, of byte `position / 8`.
 inline bool test_bit(const std::byte* bytes, std::uint64_t position) noexcept {
   return (bytes[position / 8] & (std::byte{1} << (position % 8))) != std::byte{0};
+}
+
+inline void set_bit(std::byte* bytes, std::uint64_t position) noexcept {
+  bytes[position / 8] |= std::byte{1} << (position % 8);
 }
 
 inline constexpr std::uint32_t kWidestField = 32;
@@ -58,6 +61,14 @@ class PackedFields {
     const std::uint32_t word = word_of(index);
     return static_cast<std::uint32_t>(load<std::uint64_t>(shard + word) >> (index * width_ - 8 * word)) &
            greatest();
+  }
+
+  // `value`: at most greatest(). Changes no other field.
+  void set(std::byte* shard, std::uint32_t index, std::uint32_t value) const noexcept {
+    const std::uint32_t word = word_of(index);
+    const std::uint32_t shift = index * width_ - 8 * word;
+    const auto before = load<std::uint64_t>(shard + word) & ~(std::uint64_t{greatest()} << shift);
+    store(shard + word, before | std::uint64_t{value} << shift);
   }
 
  private:

@@ -9,14 +9,13 @@
 #endif
 
 #include "core/worker/filters/bit_kind.hpp"
-#include "core/worker/filters/blocks.hpp"
 
 namespace keysieve {
 
 struct BlockedBloom : Blocks<64> {
   static constexpr std::uint8_t kId = 3;
   static constexpr std::string_view kName = "blocked_bloom";
-  static constexpr auto& kHashCountChoice = kHashCountsFrom<1, 20>;  // 20 is the best k for 1e-8
+  static constexpr auto& kHashCounts = kCountsFrom<1, 20>;  // 20 is the best k for 1e-8
 
   // The topmost bits of `mixed` choose the block. Each word of 32 bits gives eight bits: the first word is
   // the lower half of `mixed`, the next ones are the upper halves of mixed * G, mixed * G^2 and so on.
@@ -58,7 +57,7 @@ struct BlockedBloom : Blocks<64> {
     return true;
   }
 
-  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
+  static bool check(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
     return of_all_words(params, mixed, [block](std::uint32_t word, std::uint32_t bits) {
       for (std::uint32_t i = 0; i < bits; ++i) {
         if (!Place(word, i).is_set_in(block)) return false;
@@ -77,8 +76,8 @@ struct BlockedBloom : Blocks<64> {
 #if KEYSIEVE_X86_64
 // Uses a lane of 32 bits for each bit of a word.
 struct BlockedBloom::Avx2 : BlockedBloom {
-  KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& params,
-                                        std::uint64_t mixed) noexcept {
+  KEYSIEVE_AVX2 static bool check(const std::byte* block, const FilterParams& params,
+                                  std::uint64_t mixed) noexcept {
     const std::uint32_t bits = params.hash_count;
     return all_set(block, static_cast<std::uint32_t>(mixed), bits) &&
            (bits <= kBitsOfWord || others_set(block, mixed, bits));
@@ -112,7 +111,7 @@ struct BlockedBloom::Avx2 : BlockedBloom {
 
   // Eight lanes read from index n have their last n set; from 8 on all eight.
   static constexpr auto kWanted = [] {
-    std::array<std::uint32_t, kHashCountChoice.back() + kBitsOfWord> lanes{};
+    std::array<std::uint32_t, kHashCounts.back() + kBitsOfWord> lanes{};
     std::fill(lanes.begin() + kBitsOfWord, lanes.end(), ~std::uint32_t{0});
     return lanes;
   }();
@@ -125,7 +124,7 @@ struct BlockedBloom::Avx2 : BlockedBloom {
 #elif KEYSIEVE_AARCH64
 // Keeps the block in four registers, from which one table lookup takes the bytes of all bits of a word.
 struct BlockedBloom::Neon : BlockedBloom {
-  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
+  static bool check(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
     const uint8x16x4_t bytes = vld1q_u8_x4(reinterpret_cast<const std::uint8_t*>(block));
     return of_all_words(params, mixed, [&bytes](std::uint32_t word, std::uint32_t bits) {
       const std::uint64_t wanted = kTopBits << (64 - 8 * bits);  // of the last `bits` bytes

@@ -9,33 +9,10 @@
 
 namespace keysieve {
 
-// Prepares the lookup of one key: holds its hash inside the shard and the address of its block, and has read
-// nothing from it.
-template <typename Policy>
-struct BlockProbe {
-  const std::byte* block;
-  std::uint64_t mixed;
-
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
-    mixed = remix(hash);
-    block = array.shard(array.index_of(hash)) + Policy::block_offset(array.offset_shift, mixed);
-  }
-  [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
-    __builtin_prefetch(block);
-  }
-  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
-                                                            KeyHash /*hash*/) const noexcept {
-    return Policy::may_contain(block, array.params, mixed);
-  }
-};
-
 // A block of a power of two bytes.
 template <std::uint32_t kBytes>
 struct Blocks {
   static constexpr std::uint32_t kBlockBytes = kBytes;
-
-  template <typename Policy>
-  using Probe = BlockProbe<Policy>;
 
   // Offset in the shard of a key's block: the topmost bits of `mixed` choose it.
   static constexpr std::uint64_t block_offset(int offset_shift, std::uint64_t mixed) noexcept {

@@ -7,9 +7,7 @@
 #include <array>
 
 #include "core/worker/filters/bits.hpp"
-#include "core/worker/filters/kind_of.hpp"
-#include "core/worker/filters/lookup_kind.hpp"
-#include "core/worker/hash/key_hash.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 
 // The buckets of a shard: where a fingerprint may be.
 namespace keysieve::cuckoo {
@@ -83,7 +81,7 @@ struct Cuckoo {
   static constexpr std::string_view kName = "cuckoo";
 
   // Bits of a fingerprint, in shards whose keys leave room for that many.
-  static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCountsFrom<4, cuckoo::kWidest>; }
+  static constexpr auto& kHashCounts = kCountsFrom<4, cuckoo::kWidest>;
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     if (entry.width > params.hash_count) return "its fingerprints are wider than the set's";
@@ -161,10 +159,10 @@ struct Cuckoo {
 
   static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
-    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions, Probe>(params);
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Code, Probe>(params);
 #endif
     static_cast<void>(instructions);
-    return lookup_of<BaselineFunctions, Probe>(params);
+    return lookup_of<BaselineCode, Probe>(params);
   }
 };
 

@@ -1,9 +1,12 @@
-// What looks keys up in shards of one kind: a const table of functions. One file per kind defines them, and
-// one line in lookup_kind.cpp makes the kind known to all readers of snapshots. core/builder/filters has the
-// other half of each kind.
+// What looks keys up in shards of one kind: a const table of functions. The file of a kind defines them, and
+// a line in kinds.hpp makes the kind known to all readers of snapshots. core/builder/filters has the other
+// half of each kind.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -111,10 +114,10 @@ struct Lookup {
 struct LookupKind {
   std::uint8_t id;
   std::string_view name;
-  bool can_have_values;  // and so be a map
+  bool can_have_values = false;  // and so be a map
 
   // Valid values of FilterParams::hash_count, ascending; sizing chooses from them.
-  std::span<const std::uint8_t> (*hash_counts)() noexcept;
+  std::span<const std::uint8_t> hash_counts;
 
   // Why such an entry is invalid; nullptr when it is valid. A valid entry never leads a lookup out of the
   // shard, whatever the shard's bytes are.
@@ -122,13 +125,41 @@ struct LookupKind {
 
   // Share of bits set, or of slots taken; nullptr for kinds in which it does not depend on the number of
   // keys.
-  double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
+  double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params) = nullptr;
 
   // The fastest lookups for such a set that these instructions allow.
   Lookup (*lookup)(const FilterParams& params, InstructionSet instructions) noexcept;
 
   [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
 };
+
+// A function of that type.
+template <typename Function, typename Type>
+concept IsFunction = std::convertible_to<Function, Type*>;
+
+// What the file of a kind defines, itself or by BitKind or PeeledKind; a kind may also have fill_ratio(), and
+// kCanHaveValues.
+template <typename Policy>
+concept LookupPolicy = requires {
+  { Policy::kId } -> std::convertible_to<decltype(LookupKind::id)>;  // one that no kind has ever had
+  { Policy::kName } -> std::convertible_to<decltype(LookupKind::name)>;
+  { Policy::kHashCounts } -> std::convertible_to<decltype(LookupKind::hash_counts)>;
+  { Policy::fault_of } -> std::convertible_to<decltype(LookupKind::fault_of)>;
+  { Policy::lookup } -> std::convertible_to<decltype(LookupKind::lookup)>;
+};
+
+// Values of kHashCounts: these, or all from kFirst to kLast.
+template <std::uint8_t... Numbers>
+inline constexpr std::array<std::uint8_t, sizeof...(Numbers)> kCounts{Numbers...};
+template <std::uint8_t kFirst, std::uint8_t kLast>
+inline constexpr auto kCountsFrom = [] {
+  std::array<std::uint8_t, std::size_t{kLast} - kFirst + 1> counts{};
+  std::iota(counts.begin(), counts.end(), kFirst);
+  return counts;
+}();
+
+// Every kind, in the order of kinds.hpp.
+std::span<const LookupKind> lookup_kinds() noexcept;
 
 // nullptr when unknown.
 const LookupKind* find_lookup_kind(std::uint8_t id) noexcept;

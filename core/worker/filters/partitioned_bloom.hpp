@@ -11,12 +11,8 @@ namespace keysieve {
 class PartitionedPositions {
  public:
   // Whole bytes; the remainder after dividing by k is left over at the end.
-  static std::uint32_t partition_bytes(const FilterParams& params) noexcept {
-    return params.shard_bytes / params.hash_count;
-  }
-
   PartitionedPositions(const FilterParams& params, std::uint64_t mixed) noexcept
-      : state_(mixed), partition_bits_(8 * partition_bytes(params)) {}
+      : state_(mixed), partition_bits_(8 * (params.shard_bytes / params.hash_count)) {}
   std::uint64_t next() noexcept {
     const std::uint32_t position = begin_ + reduce((state_ *= kG) >> 32, partition_bits_);
     begin_ += partition_bits_;

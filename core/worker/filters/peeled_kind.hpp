@@ -5,8 +5,7 @@
 #include <array>
 
 #include "core/worker/filters/bits.hpp"
-#include "core/worker/filters/kind_of.hpp"
-#include "core/worker/hash/key_hash.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 
 namespace keysieve {
 
@@ -20,7 +19,6 @@ inline std::uint32_t fingerprint_of(std::uint64_t mixed, const PackedFields& fie
   return static_cast<std::uint32_t>(mixed * kC >> 32) & fields.greatest();
 }
 
-// `Table` knows the positions of a key in a shard with such an entry.
 template <typename Table>
 struct Probe {
   static constexpr bool kReadsEntry = true;
@@ -56,11 +54,19 @@ struct Probe {
 
 }  // namespace peeled
 
-// Policy::Table<k> is the table of an entry, and Policy::fault_of_table() says why it cannot be.
-template <typename Policy>
-struct PeeledKind : Policy {
-  static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
+using FaultOfTable = const char*(const FilterParams&, const ShardEntry&, std::uint32_t slots) noexcept;
 
+template <typename Policy>
+concept PeeledPolicy = requires(const ShardEntry& entry, std::uint64_t mixed) {
+  // The table of an entry, for 3 or 4 positions: how many slots it has, and where a key is in it.
+  { typename Policy::template Table<4>(entry).slots() } -> std::same_as<std::uint32_t>;
+  { typename Policy::template Table<4>(entry).positions(mixed) } -> std::same_as<peeled::Positions<4>>;
+  // Why a shard with room for that many slots cannot have the table; nullptr: it can.
+  { Policy::fault_of_table } -> IsFunction<FaultOfTable>;
+};
+
+template <PeeledPolicy Policy>
+struct PeeledKind : Policy {
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     if (entry.width > peeled::kWidest) return "its fields are wider than they can be";
     if (entry.width == 0) {
@@ -71,9 +77,9 @@ struct PeeledKind : Policy {
 
   static Lookup lookup(const FilterParams& params, InstructionSet /*instructions*/) noexcept {
     if (params.hash_count == 3) {
-      return lookup_of<BaselineFunctions, peeled::Probe<typename Policy::template Table<3>>>(params);
+      return lookup_of<BaselineCode, peeled::Probe<typename Policy::template Table<3>>>(params);
     }
-    return lookup_of<BaselineFunctions, peeled::Probe<typename Policy::template Table<4>>>(params);
+    return lookup_of<BaselineCode, peeled::Probe<typename Policy::template Table<4>>>(params);
   }
 };
 

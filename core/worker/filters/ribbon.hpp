@@ -3,7 +3,7 @@
 // than Bloom and Xor" (2021). Levels (ribbon/row.hpp) bring it within 2 % of the bound in shards of 4 KiB.
 #pragma once
 
-#include "core/worker/filters/kind_of.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 #include "core/worker/filters/ribbon/map_probe.hpp"
 
 namespace keysieve {
@@ -14,7 +14,7 @@ struct Ribbon {
   static constexpr bool kCanHaveValues = true;
 
   // Number of slots that one lookup combines.
-  static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCounts<ribbon::kWindow>; }
+  static constexpr auto& kHashCounts = kCounts<ribbon::kWindow>;
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     using namespace ribbon;
@@ -34,12 +34,12 @@ struct Ribbon {
     using namespace ribbon;
 #if KEYSIEVE_X86_64
     if (instructions == InstructionSet::Avx2 && params.value_bits != 0)
-      return map_lookup_of<Avx2Functions, MapProbe<Avx2MapKernel>>(params);
-    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions, Probe<Avx2Kernel>>(params);
+      return lookup_of<Avx2Code, MapProbe<Avx2MapKernel>>(params);
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Code, Probe<Avx2Kernel>>(params);
 #endif
     static_cast<void>(instructions);
-    if (params.value_bits != 0) return map_lookup_of<BaselineFunctions, MapProbe<ScalarMapKernel>>(params);
-    return lookup_of<BaselineFunctions, Probe<ScalarKernel>>(params);
+    if (params.value_bits != 0) return lookup_of<BaselineCode, MapProbe<ScalarMapKernel>>(params);
+    return lookup_of<BaselineCode, Probe<ScalarKernel>>(params);
   }
 };
 

@@ -10,17 +10,15 @@
 #endif
 
 #include "core/worker/filters/bit_kind.hpp"
-#include "core/worker/filters/blocks.hpp"
 
 namespace keysieve {
 
 struct SplitBlockBloom : SplitBlock {
   static constexpr std::uint8_t kId = 4;
   static constexpr std::string_view kName = "split_block_bloom";
-  static constexpr auto& kHashCountChoice = kHashCounts<kLanes>;
+  static constexpr auto& kHashCounts = kCounts<kLanes>;
 
-  static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
-                          std::uint64_t mixed) noexcept {
+  static bool check(const std::byte* block, const FilterParams& /*params*/, std::uint64_t mixed) noexcept {
     return has_all_bits(
         mixed, [block](std::uint32_t lane) { return load<std::uint32_t>(block + lane * kLaneBytes); });
   }
@@ -35,8 +33,8 @@ struct SplitBlockBloom : SplitBlock {
 #if KEYSIEVE_X86_64
 // Keeps the eight lanes in one register: and-not leaves the bits that the block lacks.
 struct SplitBlockBloom::Avx2 : SplitBlockBloom {
-  KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
-                                        std::uint64_t mixed) noexcept {
+  KEYSIEVE_AVX2 static bool check(const std::byte* block, const FilterParams& /*params*/,
+                                  std::uint64_t mixed) noexcept {
     const __m256i salts = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
     const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(mixed)), salts);
     // gcc would build a constant in a general register: three instructions.
@@ -48,8 +46,7 @@ struct SplitBlockBloom::Avx2 : SplitBlockBloom {
 #elif KEYSIEVE_AARCH64
 // Keeps four lanes in a register: and-not leaves the bits that the block lacks.
 struct SplitBlockBloom::Neon : SplitBlockBloom {
-  static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
-                          std::uint64_t mixed) noexcept {
+  static bool check(const std::byte* block, const FilterParams& /*params*/, std::uint64_t mixed) noexcept {
     const uint32x4_t missing = vorrq_u32(missing_bits(block, 0, mixed), missing_bits(block, 4, mixed));
     return vmaxvq_u32(missing) == 0;
   }

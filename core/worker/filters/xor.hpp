@@ -9,7 +9,7 @@ namespace keysieve {
 struct Xor {
   static constexpr std::uint8_t kId = 6;
   static constexpr std::string_view kName = "xor";
-  static constexpr auto& kHashCountChoice = kHashCounts<3>;
+  static constexpr auto& kHashCounts = kCounts<3>;
 
   template <std::size_t kCount>
   class Table {

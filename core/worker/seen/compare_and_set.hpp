@@ -13,8 +13,9 @@ inline constexpr bool kHasWideAtomics = true;
 inline constexpr bool kHasWideAtomics = false;
 #endif
 
-// `at`: 16 bytes, aligned to 16. False if they are not `before`: nothing has changed then, and nothing is
-// ordered. True: sequentially consistent, as std::atomic's. Lock-free.
+// `at`: 16 bytes, aligned to 16. False if they are not `before`, or if others store there all the time:
+// nothing has changed then, and nothing is ordered. True: sequentially consistent, as std::atomic's.
+// Wait-free.
 [[nodiscard]] inline bool compare_and_set_16_bytes(void* at, std::uint64_t before_low,
                                                    std::uint64_t before_high, std::uint64_t after_low,
                                                    std::uint64_t after_high) noexcept {
@@ -34,16 +35,19 @@ inline constexpr bool kHasWideAtomics = false;
   std::uint64_t low_half = 0;
   std::uint64_t high_half = 0;
   std::uint32_t has_failed = 0;
+  std::uint32_t tries_left = 4096;  // a store is refused after an interrupt, or another store nearby
   __asm__ __volatile__(
-      "1: ldaxp %0, %1, %3\n"
-      "cmp %0, %4\n"
-      "ccmp %1, %5, #0, eq\n"
+      "1: ldaxp %0, %1, %4\n"
+      "cmp %0, %5\n"
+      "ccmp %1, %6, #0, eq\n"
       "mov %w2, #1\n"
       "b.ne 2f\n"
-      "stlxp %w2, %6, %7, %3\n"
-      "cbnz %w2, 1b\n"
+      "stlxp %w2, %7, %8, %4\n"
+      "cbz %w2, 2f\n"
+      "subs %w3, %w3, #1\n"
+      "b.ne 1b\n"
       "2:\n"
-      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+Q"(halves)
+      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+&r"(tries_left), "+Q"(halves)
       : "r"(before_low), "r"(before_high), "r"(after_low), "r"(after_high)
       : "memory", "cc");
   return has_failed == 0;

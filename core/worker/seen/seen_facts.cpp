@@ -13,18 +13,19 @@ constexpr std::uint64_t kMostShardsOfAFilter = 256;
 }  // namespace
 
 SeenFacts seen_facts(const SeenReader& reader) {
-  const SeenState live = reader.attached();
-  const std::uint64_t shards = std::clamp<std::uint64_t>(kMostShards / live.size, 1, kMostShardsOfAFilter);
-  const SeenWindow newest = reader.page()->entry(live.end() - 1).plan.window;
+  const std::vector<SeenEntry>& entries = reader.entries();
+  const std::uint64_t shards =
+      std::clamp<std::uint64_t>(kMostShards / entries.size(), 1, kMostShardsOfAFilter);
+  const SeenWindow newest = entries.back().plan.window;
   SeenFacts facts;
-  facts.filters = live.size;
-  facts.oldest_begins = reader.page()->entry(live.first).plan.window.begins;
+  facts.filters = entries.size();
+  facts.oldest_begins = entries.front().plan.window.begins;
   facts.newest_begins = newest.begins;
   facts.newest_ends = newest.ends;
   double share_in_none = 1;  // of absent keys
-  for (std::uint32_t number = live.first; number != live.end(); ++number) {
-    const SeenPlan& plan = reader.page()->entry(number).plan;
-    const SeenFill fill = seen_fill(reader.filters()[number - live.first], shards);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const SeenPlan& plan = entries[i].plan;
+    const SeenFill fill = seen_fill(reader.filters()[i], shards);
     facts.windows += plan.growth == 0 ? 1U : 0U;
     if (plan.window.ends == newest.ends) {
       facts.keys += fill.keys;

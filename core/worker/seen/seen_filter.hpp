@@ -59,7 +59,8 @@ class SeenFilter {
     return false;
   }
 
-  // Adds the key. True for one caller at most. False too if its block cannot take one more tag.
+  // Adds the key. True for one caller at most. False too if its block cannot take one more tag, or if a
+  // hostile worker changes it all the time.
   [[nodiscard]] bool add_if_new(KeyHash hash) const noexcept {
     return add_by(hash, [](Word& word, const WordValue& before, const WordValue& after) noexcept {
       return word.compare_and_set(before, after);
@@ -78,7 +79,8 @@ class SeenFilter {
   [[gnu::always_inline]] bool add_by(KeyHash hash, Put put) const noexcept {
     const std::span<Word> words = block_of(hash);
     const std::uint64_t tag = tag_of(hash);
-    for (;;) {
+    // Each failure tells of a tag more in one of the words, as long as workers are honest.
+    for (std::uint64_t failures = 0; failures <= block_words_ * kMostTags; ++failures) {
       Word* emptiest = nullptr;
       WordValue before;
       for (Word& word : words) {
@@ -92,6 +94,7 @@ class SeenFilter {
       if (put(*emptiest, before, before.with(tag))) [[likely]]
         return true;
     }
+    return false;
   }
 
   [[nodiscard]] std::span<Word> block_of(KeyHash hash) const noexcept {

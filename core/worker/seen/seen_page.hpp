@@ -17,10 +17,9 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/log_position.hpp"
-#include "core/worker/base/mapped_region.hpp"
 #include "core/worker/seen/seen_size.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
@@ -144,9 +143,6 @@ struct SeenPage {
 
   alignas(kPageBytes) std::array<SeenEntry, kSeenEntries> entries;
 
-  [[nodiscard]] const SeenEntry& entry(std::uint32_t number) const noexcept {
-    return entries[number % kSeenEntries];
-  }
   // When the last key that its windows should keep may be forgotten, if no loader looks any more. Until the
   // last look keys were added to the newest, though it may have been over by plan.
   [[nodiscard]] UnixSeconds over_at() const noexcept {
@@ -158,44 +154,33 @@ struct SeenPage {
     }
     return over;
   }
-  // For workers: the loader may be writing the next one there. Acquire (pairs with SeenWriter::write()), so
-  // that what they load from `state` afterwards tells whether it was.
-  [[nodiscard]] SeenEntry copy_of_entry(std::uint32_t number) const noexcept {
+  // A copy, since the loader may be writing the next one there. Acquire (pairs with SeenWriter::write()), so
+  // that what is loaded from `state` afterwards tells whether it was.
+  [[nodiscard]] SeenEntry entry(std::uint32_t number) const noexcept {
     using Word64 [[gnu::may_alias]] = std::uint64_t;
     std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)> words;
-    const auto* from = reinterpret_cast<const Word64*>(&entry(number));
+    const auto* from = reinterpret_cast<const Word64*>(&entries[number % kSeenEntries]);
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
     return std::bit_cast<SeenEntry>(words);
   }
 };
 static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
-inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
 
-// The page, mapped for reading. The loader maps it with WritableSeenPageFile.
-class SeenPageFile {
- public:
-  // Throws MissingInput, Permission, NotTrusted, and Data if it has another size; all name the file.
-  explicit SeenPageFile(const SetFolder& folder);
-  // Throws Data (damaged) or Incompatible (another ABI), naming `path`.
-  void check(const std::string& path) const;
+// Throws Data (damaged) or Incompatible (another ABI), naming `path`.
+template <typename Page>
+void check_seen_page(const MappedPage<Page>& mapped, const std::string& path) {
+  check_page(mapped.page(), mapped.size(), kSeenMagic, kSeenAbiMajor, path, "page of a seen set");
+  if (mapped.page().seed.is_zero()) throw Error(ErrorKind::Data, path + ": seed is zero");
+}
 
-  [[nodiscard]] const SeenPage& page() const noexcept {
-    return *reinterpret_cast<const SeenPage*>(region_.address());
-  }
-  // The user who must have created the segments.
-  [[nodiscard]] uid_t owner() const noexcept { return owner_; }
-  // Whether its path leads to this very file, by device and inode and MappedRegion::shows_its_path(). False
-  // too if that cannot be found out.
-  [[nodiscard]] bool is_at(const std::string& path) const noexcept;
-
- protected:
-  SeenPageFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
-
-  MappedRegion region_;
-
- private:
-  FileIdentity identity_;
-  uid_t owner_;
-};
+// Page is SeenPage, or const. Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the
+// file.
+template <typename Page>
+MappedPage<Page> open_seen_page(const SetFolder& folder) {
+  const std::string path = folder.path_of(kSeenPageName);
+  MappedPage<Page> mapped(folder.open_file(kSeenPageName, MappedPage<Page>::kOpenFlags), path);
+  check_seen_page(mapped, path);
+  return mapped;
+}
 
 }  // namespace keysieve

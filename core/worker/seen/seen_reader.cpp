@@ -52,7 +52,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
   for (;;) {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
       return SeenAnswer::New;
-    const std::uint32_t won_in = segment_keys_.back();
+    const std::uint32_t won_in = entries_.back().segment_key;
     const HashSeed seed = this->seed();
     refresh();
     // Another call may have won where this one cannot look, or with another hash.
@@ -65,8 +65,8 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
 // may be newer.
 bool SeenReader::wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept {
   std::size_t newer = 0;
-  for (std::size_t i = 0; i < segment_keys_.size(); ++i) {
-    if (segment_keys_[i] == segment_key) newer = i + 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].segment_key == segment_key) newer = i + 1;
   }
   return std::all_of(filters_.begin() + static_cast<std::ptrdiff_t>(newer), filters_.end(),
                      [&](const SeenFilter& filter) { return filter.add_if_new(hash); });
@@ -108,7 +108,7 @@ void SeenReader::look() {
   try {
     const bool is_check_due = pace_.is_due();
     if (is_check_due) pace_.plan(std::chrono::steady_clock::now());
-    if (!file_ || (is_check_due && !file_->is_at(path_))) open_page();
+    if (!file_ || (is_check_due && !is_page_in_place())) open_page();
     attach_all();
   } catch (const Error& failure) {
     availability_ =
@@ -122,11 +122,21 @@ void SeenReader::open_page() {
   file_.reset();
   state_ = &kNoState;
   expected_ = kNoState;
-  SeenPageFile file(SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner));
-  file.check(path_);
-  file_ = std::move(file);
+  const SetFolder folder =
+      SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner);
+  file_ = open_seen_page<const SeenPage>(folder);
+  owner_ = folder.owner();
   state_ = &file_->page().state;
   hasher_.emplace(file_->page().seed);
+}
+
+// False too if that cannot be found out.
+bool SeenReader::is_page_in_place() const {
+  try {
+    return file_->found_at(path_) == MappedRegion::Found::This;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // The loader may add and retire filters meanwhile. What cannot be attached is tried again when `state`
@@ -136,7 +146,7 @@ void SeenReader::attach_all() {
     expected_ = state_->load(std::memory_order_seq_cst);
     const SeenState state = SeenState::of(expected_);
     // A page that has lost all filters may have been replaced, now or while its filters were attached.
-    if (state.is_empty() && !file_->is_at(path_)) {
+    if (state.is_empty() && !is_page_in_place()) {
       open_page();
       continue;
     }
@@ -165,13 +175,12 @@ bool SeenReader::is_bypassed(SeenState state) const noexcept {
 // False: it has changed meanwhile.
 bool SeenReader::attach(SeenState wanted) {
   if (wanted == attached_) return true;
-  std::vector<std::uint32_t> keys;
+  std::vector<SeenEntry> entries;
   std::vector<SeenFilter> filters;
   try {
     for (std::uint32_t number = wanted.first; number != wanted.end(); ++number) {
-      const SeenEntry entry = file_->page().copy_of_entry(number);
+      const SeenEntry& entry = entries.emplace_back(file_->page().entry(number));
       filters.push_back(filter_of(entry, segment_of(entry).bytes(), path_));
-      keys.push_back(entry.segment_key);
     }
   } catch (const Error&) {
     if (state_->load(std::memory_order_seq_cst) != wanted.word()) return false;
@@ -182,9 +191,10 @@ bool SeenReader::attach(SeenState wanted) {
   // What was read may have been mixed.
   if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) return false;
   filters_ = std::move(filters);
-  segment_keys_ = std::move(keys);
+  entries_ = std::move(entries);
   std::erase_if(segments_, [this](const Segment& one) {
-    return std::find(segment_keys_.begin(), segment_keys_.end(), one.key()) == segment_keys_.end();
+    return std::none_of(entries_.begin(), entries_.end(),
+                        [&](const SeenEntry& entry) { return entry.segment_key == one.key(); });
   });
   attached_ = wanted;
   return true;
@@ -196,12 +206,12 @@ const Segment& SeenReader::segment_of(const SeenEntry& entry) {
                                 [&](const Segment& one) { return one.key() == entry.segment_key; });
   if (own != segments_.end()) return *own;
   return segments_.emplace_back(
-      Segment::attach(entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_));
+      Segment::attach(entry.segment_key, entry.plan.segment_bytes(), owner_, path_));
 }
 
 void SeenReader::drop_filters() noexcept {
   filters_.clear();
-  segment_keys_.clear();
+  entries_.clear();
   segments_.clear();
   attached_ = {};
 }

@@ -32,7 +32,7 @@ enum class SeenAnswer : std::uint8_t {
 
 class SeenReader {
  public:
-  // Opens nothing yet. The name must be a set name. max_jitter is not used.
+  // Opens nothing yet. The name must be a set name.
   SeenReader(ReaderSettings settings, std::string_view set_name);
 
   // Whether the set can answer now: Ready. At most an atomic load while nothing has changed.
@@ -73,6 +73,7 @@ class SeenReader {
   // Those attached, oldest first.
   [[nodiscard]] SeenState attached() const noexcept { return attached_; }
   [[nodiscard]] const std::vector<SeenFilter>& filters() const noexcept { return filters_; }
+  [[nodiscard]] const std::vector<SeenEntry>& entries() const noexcept { return entries_; }
 
  private:
   // Each fails if the loader changes the page meanwhile, and a busy machine may stop a try for long.
@@ -87,6 +88,7 @@ class SeenReader {
   void look();
   void give_up_once() noexcept;
   void open_page();
+  [[nodiscard]] bool is_page_in_place() const;
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);
   [[nodiscard]] const Segment& segment_of(const SeenEntry& entry);
@@ -107,10 +109,11 @@ class SeenReader {
   ReaderSettings settings_;
   std::string set_name_;
   std::string path_;
-  std::optional<SeenPageFile> file_;
+  std::optional<MappedPage<const SeenPage>> file_;
+  uid_t owner_ = 0;  // who must have created the segments
   SeenState attached_;
-  std::vector<std::uint32_t> segment_keys_;  // of filters_
-  std::vector<Segment> segments_;            // of filters_, and what was attached for a next try
+  std::vector<SeenEntry> entries_;  // of filters_
+  std::vector<Segment> segments_;   // of filters_, and what was attached for a next try
   std::string reason_;
 };
 

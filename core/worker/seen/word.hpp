@@ -53,7 +53,9 @@ struct WordValue {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  [[nodiscard]] unsigned tags() const noexcept { return static_cast<unsigned>(high >> (64 - kTagCountBits)); }
+  [[nodiscard]] constexpr unsigned tags() const noexcept {
+    return static_cast<unsigned>(high >> (64 - kTagCountBits));
+  }
   // index: below tags(). Has tag_bits(tags()) bits.
   [[nodiscard]] std::uint64_t tag(unsigned index) const noexcept {
     const unsigned bits = tag_bits(tags());
@@ -68,7 +70,7 @@ struct WordValue {
     return ((difference - places.lowest) & ~difference & places.highest) != 0;
   }
   // The value with one more tag. Requires tags() < kMostTags.
-  [[nodiscard]] WordValue with(std::uint64_t tag) const noexcept {
+  [[nodiscard]] constexpr WordValue with(std::uint64_t tag) const noexcept {
     const unsigned before = tag_bits(tags());
     const unsigned after = tag_bits(tags() + 1);
     Uint128 all = all_tags();
@@ -86,10 +88,17 @@ struct WordValue {
   friend bool operator==(const WordValue&, const WordValue&) = default;
 
  private:
-  [[nodiscard]] Uint128 all_tags() const noexcept {
+  [[nodiscard]] constexpr Uint128 all_tags() const noexcept {
     return Uint128{low_bits(high, 64 - kTagCountBits)} << 64 | low;
   }
 };
+
+// Holds each tag that there can be: 31 of 3 bits, which are all numbers below 8.
+inline constexpr WordValue kEveryTag = [] {
+  WordValue value;
+  for (unsigned tag = 0; tag < kMostTags; ++tag) value = value.with(tag);
+  return value;
+}();
 
 struct alignas(16) Word {
   std::atomic<std::uint64_t> low;
@@ -97,14 +106,13 @@ struct alignas(16) Word {
 
   // Pairs with compare_and_set(). Sequentially consistent, because a call looks here after it has loaded the
   // set's `state` (SeenReader::add()). On x86-64 and arm64 that costs no more than acquire. Both halves
-  // belong together, since each new value has another number of tags in its high half.
+  // belong together, since each new value has another number of tags in its high half. Adding a tag changes
+  // that once, so one that has changed more often is a hostile worker's: every key counts as seen there.
   [[nodiscard]] WordValue load() const noexcept {
-    for (;;) {
-      const std::uint64_t high_half = high.load(std::memory_order_seq_cst);
-      const std::uint64_t low_half = low.load(std::memory_order_acquire);
-      if (high.load(std::memory_order_relaxed) == high_half) [[likely]]
-        return {low_half, high_half};
-    }
+    WordValue value;
+    if (is_read_as_a_whole(value)) [[likely]]
+      return value;
+    return load_again();
   }
 
   // For a word that no other thread sees.
@@ -116,6 +124,21 @@ struct alignas(16) Word {
   // False if the word does not hold `before`: nothing has changed then. True: sequentially consistent.
   [[nodiscard]] bool compare_and_set(const WordValue& before, const WordValue& after) noexcept {
     return compare_and_set_16_bytes(this, before.low, before.high, after.low, after.high);
+  }
+
+ private:
+  [[nodiscard]] bool is_read_as_a_whole(WordValue& value) const noexcept {
+    value.high = high.load(std::memory_order_seq_cst);
+    value.low = low.load(std::memory_order_acquire);
+    return high.load(std::memory_order_relaxed) == value.high;
+  }
+  // Apart from the hot path, which a count would make longer.
+  [[nodiscard, gnu::cold, gnu::noinline]] WordValue load_again() const noexcept {
+    WordValue value;
+    for (unsigned changes = 1; changes <= kMostTags; ++changes) {
+      if (is_read_as_a_whole(value)) return value;
+    }
+    return kEveryTag;
   }
 };
 static_assert(sizeof(Word) == 16 && std::atomic<std::uint64_t>::is_always_lock_free);

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/worker/base/mapped_region.hpp"
 #include "core/worker/shm/live_file.hpp"
 #include "core/worker/shm/set_folder.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
@@ -52,14 +51,6 @@ class Attachment {
     }
   }
 
-  // Makes the next `bytes` of the snapshot present in this process's page table, before lookups fault on
-  // them; true when all are. `bytes` is a multiple of a page in both.
-  bool warm_some(std::size_t bytes) noexcept;
-  // Drops the next `bytes` of it from the page table; true when all are gone. For a publication without
-  // further lookups, ahead of the destructor, which then has little to do. Does not munmap(2) a part, because
-  // the kernel then locks the file's mappings in all processes.
-  bool let_go_of_some(std::size_t bytes) noexcept;
-
   // False: keys are added to another live file than the one that is mapped. As MappedRegion's.
   [[nodiscard]] bool shows_its_path() const { return live_.shows_its_path(); }
 
@@ -67,15 +58,12 @@ class Attachment {
 
  private:
   [[nodiscard]] bool may_contain_with_layer(KeyHash hash) const noexcept;
-  [[nodiscard]] bool advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept;
 
   PublicationId id_;
   MappedRegion snapshot_region_;
-  LiveFile live_;
+  MappedPage<const LivePage> live_;
   SnapshotView snapshot_;
   LiveLayer layer_;
-  std::size_t warm_bytes_ = 0;
-  std::size_t let_go_bytes_ = 0;
 };
 
 }  // namespace keysieve

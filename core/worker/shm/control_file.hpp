@@ -12,8 +12,7 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/file_descriptor.hpp"
-#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
@@ -57,17 +56,12 @@ struct ControlPage {
   // The loader's last sign of life. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
 
-  // When `current` last moved to another publication, in Unix milliseconds. Stored before `current`
-  // (release), so that a reader that was idle during the move knows that its jitter is long over.
-  alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
+  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_320;
 
   // Like bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
-  // The publication before `current`, from which readers may still answer while keys are added to its live
-  // layer too; 0 if they must not. The publisher stores it (release) before `current`. The loader stores 0
-  // (release) before it adds a key to the current layer alone. Readers load it (acquire) after `current`.
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
+  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_448;
 
   // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
   // again; 0: nobody has promised to. Relaxed: information only.
@@ -87,9 +81,9 @@ static_assert(offsetof(ControlPage, current) == 64);
 static_assert(offsetof(ControlPage, bypass_until) == 128);
 static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
-static_assert(offsetof(ControlPage, moved_at_ms) == 320);
+static_assert(offsetof(ControlPage, reserved_at_320) == 320);
 static_assert(offsetof(ControlPage, store_bypass_until) == 384);
-static_assert(offsetof(ControlPage, previous) == 448);
+static_assert(offsetof(ControlPage, reserved_at_448) == 448);
 static_assert(offsetof(ControlPage, troubles) == 512);
 static_assert(offsetof(ControlPage, next_look) == 576);
 static_assert(offsetof(ControlPage, adds_lost_to_ms) == 640);
@@ -109,6 +103,13 @@ inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_u
 inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
 inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 
+// Their ends, as of a look at the page. Relaxed: who sees the bit sees the end.
+using BypassEnds = std::array<UnixSeconds, kBypassSwitches.size()>;
+inline BypassEnds ends_of(const ControlPage& page) noexcept {
+  return {page.bypass_until.load(std::memory_order_relaxed),
+          page.store_bypass_until.load(std::memory_order_relaxed)};
+}
+
 // Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
 inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
                                        UnixSeconds now) noexcept {
@@ -120,33 +121,18 @@ inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t wo
   return in_force;
 }
 
-// Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
-void check_control_page(const ControlPage& page, std::string_view path);
-
-// The page, mapped for reading. Its owner maps it with WritableControlFile.
-class ControlFile {
- public:
-  // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
-  static ControlFile open_read_only(const SetFolder& folder);
-
-  [[nodiscard]] const ControlPage& page() const noexcept {
-    return *reinterpret_cast<const ControlPage*>(region_.address());
-  }
-
-  // What its path leads to, by device and inode and MappedRegion::shows_its_path(): this file, none, or
-  // another one, as after a rename or a mount. Throws Permission, MissingInput if it cannot find out.
-  enum class Found : std::uint8_t { This, None, Another };
-  [[nodiscard]] Found found_at(const std::string& path) const;
-
-  [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
-
- protected:
-  ControlFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
-
-  MappedRegion region_;
-
- private:
-  FileIdentity identity_;
-};
+// Page is ControlPage, or const. `file` was opened in the folder with MappedPage<Page>::kOpenFlags. Throws
+// MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
+template <typename Page>
+MappedPage<Page> open_control_page(const SetFolder& folder, const FileDescriptor& file) {
+  const std::string path = folder.path_of(kControlName);
+  MappedPage<Page> mapped(file, path);
+  check_page(mapped.page(), mapped.size(), kControlMagic, kControlAbiMajor, path, "control page");
+  return mapped;
+}
+template <typename Page>
+MappedPage<Page> open_control_page(const SetFolder& folder) {
+  return open_control_page<Page>(folder, folder.open_file(kControlName, MappedPage<Page>::kOpenFlags));
+}
 
 }  // namespace keysieve

@@ -1,12 +1,8 @@
 #include "core/worker/shm/live_file.hpp"
 
-#include <fcntl.h>
-
 #include <string>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/file_descriptor.hpp"
-#include "core/worker/shm/page_header.hpp"
 
 namespace keysieve {
 
@@ -32,21 +28,6 @@ void check_live_page(const LivePage& page, std::uint64_t file_bytes, const Publi
                                      std::to_string(file_bytes) + " bytes instead of " +
                                      std::to_string(expected));
   }
-}
-
-LiveFile LiveFile::open_read_only(const SetFolder& folder, const std::string& file_name,
-                                  const PublicationId& id) {
-  return {folder.open_file(file_name, O_RDONLY), folder.path_of(file_name), id, MapAccess::ReadOnly};
-}
-
-LiveFile::LiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id,
-                   MapAccess access) {
-  const auto size = static_cast<std::size_t>(stat_of(file, path).st_size);
-  if (size < sizeof(LivePage))
-    throw Error(ErrorKind::Data, path + ": is cut short: " + std::to_string(size) + " bytes");
-  region_ = map_region(file, access, size, path);
-  check_live_page(page(), size, id, path);
-  geometry_ = {page().layer_shard_count};
 }
 
 }  // namespace keysieve

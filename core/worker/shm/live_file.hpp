@@ -10,8 +10,8 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/mapped_region.hpp"
 #include "core/worker/shm/live_layer.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 #include "core/worker/shm/set_folder.hpp"
 
 namespace keysieve {
@@ -53,35 +53,27 @@ static_assert(offsetof(LivePage, live_keys) == 128);
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);
 
-// Mapped for reading. The loader maps it with WritableLiveFile.
-class LiveFile {
- public:
-  // `file_name` is that of the publication's live file, or a temporary one. Throws MissingInput, Permission,
-  // NotTrusted, Data; all name the file.
-  static LiveFile open_read_only(const SetFolder& folder, const std::string& file_name,
-                                 const PublicationId& id);
+// Page is LivePage, or const. `file_name` is that of the publication's live file, or a temporary one. Throws
+// MissingInput, Permission, NotTrusted, Data; all name the file.
+template <typename Page>
+MappedPage<Page> open_live_page(const SetFolder& folder, const std::string& file_name,
+                                const PublicationId& id) {
+  const std::string path = folder.path_of(file_name);
+  MappedPage<Page> mapped(folder.open_file(file_name, MappedPage<Page>::kOpenFlags), path);
+  check_live_page(mapped.page(), mapped.size(), id, path);
+  return mapped;
+}
 
-  [[nodiscard]] const LivePage& page() const noexcept {
-    return *reinterpret_cast<const LivePage*>(region_.address());
-  }
-  [[nodiscard]] bool shows_its_path() const { return region_.shows_its_path(); }
-  [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
-  [[nodiscard]] LiveLayer layer() const noexcept {
-    return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes(), geometry_, &page().live_keys);
-  }
-
- protected:
-  // `file` was opened as `path`.
-  LiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id, MapAccess access);
-
-  [[nodiscard]] LayerLane* lanes() const noexcept {
-    return reinterpret_cast<LayerLane*>(region_.address() + sizeof(LivePage));
-  }
-
-  MappedRegion region_;
-
- private:
-  LayerGeometry geometry_;
-};
+// The lanes of the layer behind a page that was checked.
+inline LayerLane* lanes_of(const MappedPage<LivePage>& live) noexcept {
+  return reinterpret_cast<LayerLane*>(live.address() + sizeof(LivePage));
+}
+template <typename Page>
+LiveLayer layer_of(const MappedPage<Page>& live) noexcept {
+  const LayerGeometry geometry{live.page().layer_shard_count};
+  if (geometry.shard_count == 0) return {};
+  const auto* lanes = reinterpret_cast<const LayerLane*>(live.address() + sizeof(LivePage));
+  return {lanes, geometry, &live.page().live_keys};
+}
 
 }  // namespace keysieve

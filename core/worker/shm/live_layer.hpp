@@ -23,8 +23,7 @@ struct LayerGeometry {
   friend bool operator==(const LayerGeometry&, const LayerGeometry&) = default;
 };
 
-// A lane in shared memory: readers load it relaxed, and fence (acquire) when they find a key; the writer sets
-// bits of it (release).
+// A lane in shared memory. All accesses are relaxed: the count of keys orders them.
 using LayerLane = std::atomic<std::uint32_t>;
 static_assert(sizeof(LayerLane) == SplitBlock::kLaneBytes && LayerLane::is_always_lock_free);
 
@@ -68,12 +67,8 @@ class LiveLayer {
 
   [[nodiscard]] bool has_bits(KeyHash hash) const noexcept {
     const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
-    const bool has_all = SplitBlock::has_all_bits(
+    return SplitBlock::has_all_bits(
         remix(hash), [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
-    // Pairs with the release in set_lane_bits(). The loader has added the key to the layer of the
-    // publication before, too: a process that hears of this answer must find it there.
-    if (has_all) std::atomic_thread_fence(std::memory_order_acquire);
-    return has_all;
   }
 
   const LayerLane* lanes_ = nullptr;

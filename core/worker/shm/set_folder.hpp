@@ -1,6 +1,6 @@
 // The folder of one set below the directory, opened once and used through openat(2): no path is walked twice,
-// no symbolic link is followed, and the folder's owner decides whether its files are trusted. Readers need
-// only this; publisher_folder.hpp adds what a publisher does to it.
+// no symbolic link is followed, and the folder's owner decides whether its files are trusted.
+// publisher_folder.hpp has what a publisher does to it.
 #pragma once
 
 #include <sys/types.h>
@@ -28,6 +28,8 @@ std::string live_file_name(std::uint64_t publication);
 
 class SetFolder {
  public:
+  // Takes the opened folder. Throws NotTrusted as open() does.
+  SetFolder(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
   // Opens <directory>/<set>. Throws MissingInput when it is not there, and NotTrusted when it is writable by
   // group or others, or belongs to none of root, the effective uid and `trusted_owner`.
   static SetFolder open(const std::string& directory, std::string_view set_name,
@@ -47,11 +49,6 @@ class SetFolder {
 
   // Throws MissingInput, Permission.
   static FileDescriptor open_directory(const std::string& directory);
-
- protected:
-  // Takes the opened folder. Throws NotTrusted as open() does.
-  SetFolder(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
-
   // Not open if that fails; errno says why.
   static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
 

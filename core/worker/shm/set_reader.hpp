@@ -1,5 +1,5 @@
-// The reading side of shared memory: attaches the current publication of one set and follows it. Answers from
-// it or, until it is attached, from the one before; else maybe. Never writes, never locks, never waits. One
+// The reading side of shared memory: attaches the current publication of one set, and the next one in the
+// call that finds it current. Answers from it alone; else maybe. Never writes, never locks, never waits. One
 // SetReader belongs to one thread; a process may have many.
 //
 //   SetReader reader({.directory = "/run/keysieve"}, "tags");
@@ -16,7 +16,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/attachment.hpp"
@@ -41,8 +40,7 @@ std::string_view to_string(Availability availability) noexcept;
 
 struct ReaderSettings {
   std::string directory{kDefaultDirectory};
-  std::optional<uid_t> trusted_owner{};       // trusted in addition to root and the effective uid
-  std::chrono::milliseconds max_jitter{500};  // a new publication is attached within this time
+  std::optional<uid_t> trusted_owner{};  // trusted in addition to root and the effective uid
 };
 
 class SetReader {
@@ -60,21 +58,27 @@ class SetReader {
 
   // The parts of follow(), for the extension, which logs what refresh() finds. Each call starts with
   // begin_call(), and calls refresh() if that returns true; the result of serving() is valid until the next
-  // refresh().
+  // refresh(). That returns false, and has not looked, if nothing has changed.
   [[nodiscard]] bool begin_call() noexcept {
     return pace_.count_call() || current_->load(std::memory_order_acquire) != expected_word_;
   }
-  void refresh() noexcept;
+  bool refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
-  // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
-  // request.
-  void check_soon() noexcept { pace_.check_soon(); }
+  // Makes the next call check the clock, and whether the control page was replaced. Unmaps the publication
+  // that was replaced last, which is slow (9 ms for 80 MB that were read). Call it between two requests.
+  void check_soon() noexcept {
+    replaced_.reset();
+    pace_.check_soon();
+  }
+
+  // Whether check_soon() would unmap one.
+  [[nodiscard]] bool has_replaced() const noexcept { return replaced_ != nullptr; }
 
   // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
-  // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
-  // Valid until the next refresh().
+  // One line for the log when availability() is not Ready; also while nothing is published in a folder that
+  // took the place of the one it answers from. Valid until the next refresh().
   [[nodiscard]] std::string_view reason() const noexcept;
   // The kind of error behind reason(), for code that must decide. Nothing if the set is Ready, expired, or
   // bypassed by an operator. Data: the bytes were read and are wrong.
@@ -82,24 +86,20 @@ class SetReader {
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr until a control page was found.
   [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
-  // The mapped publication, even when expired or bypassed; nullptr when there is none. Valid until the next
-  // refresh().
+  // The mapped publication, even when expired, bypassed, or replaced by one that cannot be attached; nullptr
+  // when there is none. Valid until the next refresh().
   [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
 
  private:
   using SteadyTime = CheckPace::SteadyTime;
   static constexpr int kAttachTries = 3;
   static constexpr std::chrono::seconds kRetryDelay{1};
-  // A worker changes over to a new publication in slices, because touching and dropping 80 MB in 4 KiB pages
-  // took 9 ms each. This is about the time one call spends on it, at least one piece.
-  static constexpr std::chrono::microseconds kSliceTime{10};
-  static constexpr std::size_t kFirstPieceBytes = 16 * kPageBytes;
   // Never a word of a control page, so every call takes the slow path.
   static constexpr std::uint64_t kUnsettled = ~std::uint64_t{0};
   // Used while there is no control page.
   static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
-  // Why the set does not answer, or not from the newest publication.
+  // Why the set does not answer, or from a folder that is gone.
   struct Trouble {
     ErrorKind kind;
     std::string reason;
@@ -116,23 +116,20 @@ class SetReader {
   void open_control();
   void follow_layer();
   [[nodiscard]] bool is_layer_replaced_by_something_else() const;
-  void follow_current(std::uint64_t word, SteadyTime now, int tries = 1);
-  [[nodiscard]] bool may_attach_now(SteadyTime now);
-  void attach(std::uint64_t word, SteadyTime now, int tries);
-  void warm(std::uint64_t word, SteadyTime now);
-  [[nodiscard]] bool must_switch(SteadyTime now) const noexcept;
-  [[nodiscard]] bool is_older_than_any_jitter() const noexcept;
-  [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept;
-  [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
-  void take(std::unique_ptr<Attachment> attachment);
+  void follow_current(SteadyTime now);
+  bool attach(const PublicationId& wanted);
+  [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept {
+    return {control_->page().instance, publication_of(word)};
+  }
+  // Whether the word names another publication than the mapped one.
+  [[nodiscard]] bool is_behind(std::uint64_t word) const noexcept {
+    return publication_of(word) != 0 && !(attachment_ && attachment_->id() == named_by(word));
+  }
+  [[nodiscard]] bool has_changed() const noexcept;
   void answer_while(std::uint64_t word) noexcept;
   void answer_once(std::uint64_t word) noexcept;
   void give_up_once() noexcept;
-  [[nodiscard]] Availability availability_at(UnixSeconds now) const noexcept;
-  void detach_some() noexcept;
-  template <typename DoPiece>
-  static bool do_for_a_slice(DoPiece do_piece) noexcept;
-  [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
+  [[nodiscard]] Availability availability_at(UnixSeconds now, std::uint64_t word) const noexcept;
 
   // The hot part: what each call reads.
   const std::atomic<std::uint64_t>* current_ = &kNothingPublished;
@@ -144,16 +141,14 @@ class SetReader {
   ReaderSettings settings_;
   std::string set_name_;
   std::string control_path_;
-  SteadyTime created_at_ = std::chrono::steady_clock::now();
-  std::optional<ControlFile> control_;
+  std::optional<MappedPage<const ControlPage>> control_;
   std::unique_ptr<Attachment> attachment_;
-  std::unique_ptr<Attachment> next_;                  // being warmed; attachment_ serves meanwhile
-  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still partly mapped
-  PublicationId refused_;                             // failed validation: not tried again
-  bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
-  bool has_no_memory_ = false;     // the last refresh() had not enough
-  std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
-  std::optional<SteadyTime> mismatch_since_;
+  std::unique_ptr<Attachment> replaced_;      // the one before, unmapped once nobody waits for that
+  PublicationId refused_;                     // failed validation: not tried again
+  bool has_no_memory_ = false;                // the last refresh() had not enough
+  std::uint64_t bypassed_by_ = 0;             // bits of the word that were in force
+  std::uint64_t answered_word_ = kUnsettled;  // that the answers hold for, while the ends are these
+  BypassEnds answered_ends_{};
   SteadyTime retry_at_{};
   std::optional<Trouble> control_trouble_;  // the control page cannot be opened, or there is none yet
   std::optional<Trouble> attach_trouble_;   // nothing is published, or it cannot be attached

@@ -1,6 +1,5 @@
 #include "core/worker/snapshot/layout.hpp"
 
-#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -13,10 +12,6 @@ std::string to_hex(const BuildId& id) {
     text += kDigits[byte & 15];
   }
   return text;
-}
-
-std::uint64_t header_checksum(const SnapshotHeader& header) noexcept {
-  return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SnapshotHeader, header_checksum)));
 }
 
 std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept {

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "core/worker/base/bytes.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/log_position.hpp"
 #include "core/worker/base/set_name.hpp"
@@ -38,6 +39,8 @@ std::string to_hex(const BuildId& id);
 struct TableSpan {
   std::uint64_t offset;  // from the first byte of the snapshot
   std::uint64_t bytes;
+
+  friend bool operator==(const TableSpan&, const TableSpan&) = default;
 };
 
 struct SnapshotHeader {
@@ -172,9 +175,7 @@ constexpr SnapshotLayout snapshot_layout(const SnapshotHeader& header) {
   return snapshot_layout(header.shard_count, params_of(header), header.is_signed());
 }
 
-// The three checksums of a snapshot, which both builder and decoder need. `snapshot` is the whole, of exactly
-// layout.file_bytes.
-std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
+// What both builder and decoder need. `snapshot` is the whole, of exactly layout.file_bytes.
 std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
 // The bytes of shards that entry `index` of the checksum table covers.
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;

@@ -1,6 +1,5 @@
 #include "core/worker/snapshot/snapshot.hpp"
 
-#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -9,10 +8,6 @@ namespace {
 template <std::size_t Size>
 std::string_view padded_text(const std::array<char, Size>& text) noexcept {
   return {text.data(), strnlen(text.data(), Size)};
-}
-
-bool same(const TableSpan& a, const TableSpan& b) {
-  return a.offset == b.offset && a.bytes == b.bytes;
 }
 
 void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
@@ -70,10 +65,9 @@ class Decoder {
     check_map();
     check_unsigned();
     const SnapshotLayout layout = snapshot_layout(*header_);
-    if (!same(header_->shard_table, layout.shard_table) ||
-        !same(header_->retrieval_seeds, layout.retrieval_seeds) ||
-        !same(header_->checksum_table, layout.checksum_table) ||
-        !same(header_->stretch_digests, layout.stretch_digests) || !same(header_->shards, layout.shards) ||
+    if (header_->shard_table != layout.shard_table || header_->retrieval_seeds != layout.retrieval_seeds ||
+        header_->checksum_table != layout.checksum_table ||
+        header_->stretch_digests != layout.stretch_digests || header_->shards != layout.shards ||
         header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Adds;
 
-use KeySieve\Reader\SetName;
+use KeySieve\Reader\Arguments;
 use Predis\ClientInterface;
 use Predis\Command\CommandInterface;
 use Predis\Command\RawCommand;
@@ -83,7 +83,7 @@ final class RedisAdds implements Adds
 
     public function add(string $set, string|int ...$keys): void
     {
-        $log = $this->prefix . ':' . SetName::checked($set, __METHOD__ . '(): Argument #1 ($set) must be') . ':adds';
+        $log = $this->prefix . ':' . Arguments::setName($set, __METHOD__ . '(): Argument #1 ($set) must be') . ':adds';
         foreach (self::batches($keys) as $batch) {
             $wasOpen = $this->connection !== null; // and Redis may have closed it meanwhile
             try {

@@ -12,6 +12,8 @@ use KeySieve\UnavailableException;
 /** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */
 final class AttachedSet
 {
+    public const NAMES = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
+
     /** Among what find() answers. */
     public const UNKNOWN = -1;
 
@@ -21,9 +23,9 @@ final class AttachedSet
     private static array $all = [];
     private static bool $hasSaidThatNothingIsConfigured = false;
 
-    private ?Source $source;
+    private SnapshotFile|PublishedSet|null $source;
     private int $process; // that has opened the source: a forked one has files of its own, whose positions nobody else moves
-    private ?Publication $ready = null; // what answers, as of the last call
+    private ?Snapshot $ready = null; // what answers, as of the last call
     private ?Failure $damage = null; // found while a shard was read
     private ?Snapshot $damaged = null;
     private ?\Closure $readAgain = null; // what has failed because of the damage
@@ -32,8 +34,8 @@ final class AttachedSet
     private int $answered = 0;
     private int $maybe = 0;
     private int $unavailable = 0;
-    private Availability $loggedAvailability = Availability::Ready;
-    private string $loggedReason = '';
+    /** @var array{?Availability, string} why the set does not answer, or an older snapshot does, as it was logged */
+    private array $logged = [null, ''];
     /** @var array<string, true> */
     private array $loggedMismatches = [];
 
@@ -68,7 +70,10 @@ final class AttachedSet
      */
     public static function named(string $name, string $demand): self
     {
-        return self::$all[$name] ??= new self(SetName::checked($name, $demand));
+        if (!isset(self::$all[$name])) {
+            self::$all[$name] = new self(preg_match(self::NAMES, $name) === 1 ? $name : Arguments::setName($name, $demand));
+        }
+        return self::$all[$name];
     }
 
     /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
@@ -90,117 +95,119 @@ final class AttachedSet
     }
 
     /**
-     * One answer for each key, all of one publication. $throws: null does what the setting says.
+     * One answer for each key, all of one snapshot. $throws: null does what the setting says.
      *
      * @template TKey of array-key
-     * @param array<TKey, string> $keys
+     * @param array<TKey, mixed> $keys
+     * @param string $method for messages about these
      * @return array<TKey, bool>
+     * @throws \TypeError for an element that is no key; then nothing was asked
      */
-    public function ask(array $keys, ?string $keyProfile, ?bool $throws): array
+    public function ask(array $keys, string $method, ?string $keyProfile, ?bool $throws): array
     {
-        ++$this->calls;
-        $publication = $this->serving($keyProfile);
-        if ($publication !== null) {
-            try {
-                $answers = self::answer($publication, $keys);
-                $this->answered += count($keys);
-                $this->maybe += (int) array_sum($answers);
-                return $answers;
-            } catch (Failure $damage) {
-                $this->sayDamaged($damage, $publication, static fn () => self::answer($publication, $keys));
-            }
+        $answers = $this->answers($keys, $method, $keyProfile, isMap: false);
+        if ($answers !== null) {
+            return $answers;
         }
-        return $this->giveUp($keys, $keyProfile, $throws);
+        $availability = $this->whyNotReady();
+        $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
+        if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
+            $mismatch = $this->mismatch($keyProfile, false);
+            $reason = $mismatch === null ? "is $availability->value ({$this->reason()})" : "was $mismatch";
+            throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
+        }
+        return array_fill_keys(array_keys($keys), true);
     }
 
     /**
      * What a map says of each key: its value, null if it is absent, or self::UNKNOWN.
      *
      * @template TKey of array-key
-     * @param array<TKey, string> $keys
+     * @param array<TKey, mixed> $keys
      * @return array<TKey, ?int>
+     * @throws \TypeError as ask()
      */
-    public function find(array $keys, ?string $keyProfile): array
+    public function find(array $keys, string $method, ?string $keyProfile): array
     {
-        ++$this->calls;
-        $map = $this->serving($keyProfile, needsValues: true);
-        if ($map !== null) {
-            try {
-                $answers = self::findIn($map, $keys);
-                $this->answered += count($keys);
-                $this->maybe += count($keys) - count(array_keys($answers, null, true));
-                return $answers;
-            } catch (Failure $damage) {
-                $this->sayDamaged($damage, $map, static fn () => self::findIn($map, $keys));
-            }
-        }
-        $this->countUnavailable(count($keys), $keyProfile, needsValues: true);
-        return array_fill_keys(array_keys($keys), self::UNKNOWN);
+        return $this->answers($keys, $method, $keyProfile, isMap: true) ?? array_fill_keys(array_keys($keys), self::UNKNOWN);
     }
 
-    public function availability(?string $keyProfile, bool $needsValues = false): Availability
+    public function availability(?string $keyProfile, bool $isMap = false): Availability
     {
-        return $this->serving($keyProfile, $needsValues) !== null ? Availability::Ready : $this->whyNotReady();
+        return $this->serving($keyProfile, $isMap) !== null ? Availability::Ready : $this->whyNotReady();
     }
 
-    public function info(?string $keyProfile, bool $needsValues = false): ?Info
+    public function info(?string $keyProfile, bool $isMap = false): ?Info
     {
-        if (!Settings::isEnabled() || $this->source === null) {
-            return null;
-        }
         $this->serving($keyProfile);
-        $publication = $this->source->publication();
-        if ($publication === null) {
+        $snapshot = Settings::isEnabled() ? $this->source?->snapshot() : null;
+        if ($snapshot === null) {
             return null;
         }
         try {
-            return Info::of($publication, $this->trouble($keyProfile, $needsValues));
+            $trouble = $this->mismatch($keyProfile, $isMap) ?? $this->reason();
+            return Info::of($snapshot, $trouble === '' ? null : $trouble);
         } catch (Failure $damage) {
-            $this->sayDamaged($damage, $publication, static fn (): Info => Info::of($publication, null));
+            $this->sayDamaged($damage, $snapshot, static fn (): Info => Info::of($snapshot, null));
             return null;
         }
     }
 
     /**
+     * What ask() or find() returns, counted; null: the set is not Ready, or not what the object needs, which is logged once.
+     *
      * @template TKey of array-key
-     * @param array<TKey, string> $keys
-     * @return array<TKey, bool>
-     * @throws Failure
+     * @param array<TKey, mixed> $keys
+     * @return ($isMap is true ? array<TKey, ?int>|null : array<TKey, bool>|null)
      */
-    private static function answer(Publication $publication, array $keys): array
+    private function answers(array $keys, string $method, ?string $keyProfile, bool $isMap): ?array
     {
-        $snapshot = $publication->snapshot();
-        $hasher = $snapshot->header->hasher;
-        $hasAdded = $publication->hasAdded();
-        $answers = [];
-        foreach ($keys as $index => $key) {
-            $hash = $hasher->hash($key);
-            $answers[$index] = $snapshot->mayContain($hash) || ($hasAdded && $publication->addedMayContain($hash));
+        $snapshot = $this->serving($keyProfile, $isMap);
+        $answers = null;
+        if ($snapshot !== null) {
+            try {
+                $answers = self::answer($snapshot, $keys, $method, $isMap);
+            } catch (Failure $damage) {
+                $this->sayDamaged($damage, $snapshot, static fn () => self::answer($snapshot, $keys, $method, $isMap));
+            }
         }
+        if ($answers !== null) {
+            $absent = count(array_keys($answers, $isMap ? null : false, true));
+            [$this->answered, $this->maybe] = [$this->answered + count($keys), $this->maybe + count($keys) - $absent];
+        } else {
+            Arguments::keys($keys, $method);
+            $this->unavailable += count($keys);
+            $mismatch = Settings::isEnabled() ? $this->mismatch($keyProfile, $isMap) : null;
+            if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
+                $this->loggedMismatches[$mismatch] = true;
+                error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($isMap ? 'is unknown' : 'answers maybe'));
+            }
+        }
+        ++$this->calls;
         return $answers;
     }
 
     /**
      * @template TKey of array-key
-     * @param array<TKey, string> $keys
-     * @return array<TKey, ?int>
-     * @throws Failure
+     * @param array<TKey, mixed> $keys
+     * @return ($isMap is true ? array<TKey, ?int> : array<TKey, bool>)
+     * @throws Failure|\TypeError
      */
-    private static function findIn(Publication $map, array $keys): array
+    private static function answer(Snapshot $snapshot, array $keys, string $method, bool $isMap): array
     {
-        $snapshot = $map->snapshot();
-        $hasher = $snapshot->header->hasher;
-        $hasAdded = $map->hasAdded();
+        $hasAdded = $snapshot->addedKeys() !== 0;
         $answers = [];
         foreach ($keys as $index => $key) {
-            $hash = $hasher->hash($key);
-            $answers[$index] = $hasAdded && $map->addedMayContain($hash) ? self::UNKNOWN : $snapshot->find($hash);
+            $hash = $snapshot->hash(is_string($key) || is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method));
+            $answers[$index] = $isMap
+                ? ($hasAdded && $snapshot->addedMayContain($hash) ? self::UNKNOWN : $snapshot->find($hash))
+                : $snapshot->mayContain($hash) || ($hasAdded && $snapshot->addedMayContain($hash));
         }
         return $answers;
     }
 
     /** What answers in this call; null unless the set is Ready. */
-    private function serving(?string $keyProfile, bool $needsValues = false): ?Publication
+    private function serving(?string $keyProfile, bool $isMap = false): ?Snapshot
     {
         if (!Settings::isEnabled()) {
             return null;
@@ -214,7 +221,7 @@ final class AttachedSet
             return null;
         }
         $now = time();
-        $looks = $now !== $this->lookedAt || $this->calls % self::CALLS_BETWEEN_LOOKS === 0;
+        $looks = $now !== $this->lookedAt || $this->calls % self::CALLS_BETWEEN_LOOKS === self::CALLS_BETWEEN_LOOKS - 1;
         if ($looks) {
             $this->lookedAt = $now;
         }
@@ -223,19 +230,20 @@ final class AttachedSet
                 $this->damage = $this->damaged = $this->readAgain = null;
             }
             $this->logChange();
-            $this->ready = $this->state() === Availability::Ready ? $source->publication() : null;
+            $this->ready = $this->why() === null ? $source->snapshot() : null;
         }
-        return $this->mismatch($this->ready, $keyProfile, $needsValues) === null ? $this->ready : null;
+        return $this->mismatch($keyProfile, $isMap) === null ? $this->ready : null;
     }
 
-    private function state(): Availability
+    /** Why every answer is maybe, whatever an object needs; null: the set is Ready, or is just being attached. */
+    private function why(): ?Failure
     {
-        return $this->damage->availability ?? $this->source?->availability() ?? Availability::Missing;
+        return $this->damage ?? $this->source?->unavailable();
     }
 
     private function reason(): string
     {
-        return $this->damage?->getMessage() ?? $this->source?->reason() ?? 'no source is configured';
+        return $this->source === null ? 'no source is configured' : (string) ($this->why() ?? $this->source->trouble())?->getMessage();
     }
 
     private function whyNotReady(): Availability
@@ -243,81 +251,47 @@ final class AttachedSet
         if (!Settings::isEnabled()) {
             return Availability::Disabled;
         }
-        return $this->state() === Availability::Ready ? Availability::Incompatible : $this->state();
-    }
-
-    /**
-     * @template TKey of array-key
-     * @param array<TKey, string> $keys
-     * @return array<TKey, true>
-     */
-    private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
-    {
-        $mismatch = $this->countUnavailable(count($keys), $keyProfile, needsValues: false);
-        $availability = $this->whyNotReady();
-        $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
-        if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            $reason = $mismatch === null ? "is {$this->state()->value} ({$this->reason()})" : "was $mismatch";
-            throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
-        }
-        return array_fill_keys(array_keys($keys), true);
-    }
-
-    /** Returns why the set, though it is Ready, is not what an object needs. */
-    private function countUnavailable(int $keys, ?string $keyProfile, bool $needsValues): ?string
-    {
-        $this->unavailable += $keys;
-        $mismatch = Settings::isEnabled() ? $this->mismatch($this->ready, $keyProfile, $needsValues) : null;
-        if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
-            $this->loggedMismatches[$mismatch] = true;
-            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($needsValues ? 'is unknown' : 'answers maybe'));
-        }
-        return $mismatch;
-    }
-
-    private function trouble(?string $keyProfile, bool $needsValues): ?string
-    {
-        return $this->mismatch($this->ready, $keyProfile, $needsValues) ?? ($this->reason() === '' ? null : $this->reason());
+        return $this->why()->availability ?? ($this->source?->snapshot() === null ? Availability::Missing : Availability::Incompatible);
     }
 
     /** How what is attached differs from what an object needs. */
-    private function mismatch(?Publication $ready, ?string $keyProfile, bool $needsValues): ?string
+    private function mismatch(?string $keyProfile, bool $isMap): ?string
     {
-        $header = $ready?->snapshot()->header;
+        $fields = $this->ready?->fields;
         return match (true) {
-            $header === null => null,
-            $keyProfile !== null && $header->fields['keyProfile'] !== $keyProfile => "built with key profile \"{$header->fields['keyProfile']}\", not \"$keyProfile\"",
-            $needsValues && $header->fields['valueBits'] === 0 => 'built without values',
+            $fields === null => null,
+            $keyProfile !== null && $fields['keyProfile'] !== $keyProfile => "built with key profile \"{$fields['keyProfile']}\", not \"$keyProfile\"",
+            $isMap && $fields['valueBits'] === 0 => 'built without values',
             default => null,
         };
     }
 
     private function logChange(): void
     {
-        [$availability, $reason] = [$this->state(), $this->reason()];
-        if ($availability === $this->loggedAvailability && $reason === $this->loggedReason) {
+        $before = $this->logged;
+        $this->logged = [$this->why()?->availability, $this->reason()];
+        if ($this->logged === $before) {
             return;
         }
-        $wasReady = $this->loggedAvailability === Availability::Ready;
-        [$this->loggedAvailability, $this->loggedReason] = [$availability, $reason];
+        [$availability, $reason] = $this->logged;
         error_log("keysieve: set \"$this->name\" " . match (true) {
-            $availability !== Availability::Ready => "is $availability->value ($reason): every lookup answers maybe",
+            $availability !== null => "is $availability->value ($reason): every lookup answers maybe",
             $reason !== '' => "keeps its old publication: $reason",
-            default => 'is ' . ($wasReady ? 'up to date' : 'ready') . ' again',
+            default => 'is ' . ($before[0] === null ? 'up to date' : 'ready') . ' again',
         });
     }
 
     /** From now on every answer is maybe, until there is another snapshot or, unless bytes are damaged, what has failed can be read. */
-    private function sayDamaged(Failure $damage, Publication $publication, \Closure $readAgain): void
+    private function sayDamaged(Failure $damage, Snapshot $snapshot, \Closure $readAgain): void
     {
-        [$this->damage, $this->damaged, $this->readAgain] = [$damage, $publication->snapshot(), $readAgain];
+        [$this->damage, $this->damaged, $this->readAgain] = [$damage, $snapshot, $readAgain];
         $this->ready = null;
         $this->logChange();
     }
 
     private function isStillDamaged(bool $looks): bool
     {
-        if ($this->source?->publication()?->snapshot() !== $this->damaged) {
+        if ($this->source?->snapshot() !== $this->damaged) {
             return false;
         }
         if ($this->damage?->isForGood === true || !$looks) {

@@ -6,7 +6,7 @@ namespace KeySieve\Reader;
 
 use KeySieve\Availability;
 
-/** Why something could not be read. Never leaves the package: the set then answers maybe, and Info::$trouble says why. */
+/** Why a set does not answer, or could not be read. Never leaves the package: each answer is maybe then, and Info::$trouble says why. */
 final class Failure extends \Exception
 {
     /** @param bool $isForGood it is no use to try again before there is something else to read */
@@ -31,5 +31,15 @@ final class Failure extends \Exception
     public static function incompatible(string $message): self
     {
         return new self($message, Availability::Incompatible, true);
+    }
+
+    public static function bypassed(string $message): self
+    {
+        return new self($message, Availability::Bypassed, false);
+    }
+
+    public static function expired(): self
+    {
+        return new self('its snapshot is past valid_for', Availability::Expired, false);
     }
 }

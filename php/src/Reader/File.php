@@ -10,96 +10,63 @@ final class File
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
     private const MODE = 'rbn'; // n: opening a pipe, which may have just taken the place of a file, does not wait for its other end
-    private const REFUSED = 'open_basedir restriction in effect';
 
     private static ?\Closure $note = null;
     private static ?string $warning = null;
-    /** @var array<?string> why a file that is not there cannot be opened */
-    private static array $missing = [];
 
     private bool $isBusy = false; // between a seek and a read, where a signal handler or another coroutine may want to read, too
 
-    /** @param resource $stream */
-    private function __construct(private $stream, private readonly string $path)
-    {
-    }
-
-    /** @throws Failure */
-    public static function open(string $path): self
-    {
-        $found = self::statusOf($path);
-        self::checkIsRegular($path, $found);
-        try {
-            $file = self::opened($path);
-        } catch (Failure $failure) {
-            $file = $found === null ? throw $failure : null;
-        }
-        if ($file !== null && self::identityOf($file->status()) === self::identityOf($found)) {
-            return $file;
-        }
-        // It was just replaced. Or PHP, which remembers for two minutes where links lead, has gone where one on the way led before.
-        clearstatcache(true);
-        return self::opened($path);
-    }
-
     /**
-     * The whole of a small file; null if there is none.
-     *
-     * @throws Failure if it is there but cannot be read
+     * @param resource $stream
+     * @param array<int|string, int> $status what fstat() said when it was opened
      */
-    public static function contents(string $path): ?string
+    private function __construct(private $stream, public readonly string $path, public readonly array $status)
     {
-        if (self::statusOf($path) === null) {
-            return null;
-        }
-        $file = self::open($path);
-        return $file->read(0, $file->size());
     }
 
     /**
-     * What stat() says now, of a link what lstat() says if told so; null if there is nothing.
+     * @param ?array<int|string, int> $found as of statusOf()
+     * @throws Failure unless it is a regular file
+     */
+    public static function open(string $path, ?array $found): self
+    {
+        if ($found !== null && ($found['mode'] & self::TYPE) !== self::REGULAR) {
+            throw Failure::unreadable("$path: not a regular file");
+        }
+        $file = self::opened($path);
+        if ($file === null || !self::isSame($file->status, $found)) {
+            // It was just replaced. Or PHP, which remembers for two minutes where links lead, has gone where one on the way led before.
+            clearstatcache(true);
+            $file = self::opened($path);
+        }
+        return $file ?? throw Failure::unreadable("$path: " . self::$warning);
+    }
+
+    /**
+     * What stat() says now, or lstat() if told so; null if nothing is there.
      *
      * @return ?array<int|string, int>
      * @throws Failure if it cannot be known, or is a link that leads nowhere
      */
     public static function statusOf(string $path, bool $ofLink = false): ?array
     {
-        PHP_ZTS ? clearstatcache(true) : clearstatcache(true, $path); // with threads, PHP itself resolves links for stat()
-        try {
-            $status = self::quietly($path, static fn () => lstat($path));
-        } catch (Failure) {
+        clearstatcache((bool) PHP_ZTS); // with threads, PHP itself resolves links for stat()
+        $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
+        if ($status === false && !self::quietly(static fn () => self::isNothing($path))) {
             clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
-            $reason = self::whyNotOpened($path);
-            if (self::isReasonOfMissing($reason)) {
-                return null;
-            }
-            throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
+            $reason = self::opened($path) === null ? self::$warning : 'has just appeared';
+            throw Failure::unreadable("$path: $reason");
         }
-        if ($ofLink) {
-            return $status;
-        }
-        try {
-            return self::quietly($path, static fn () => stat($path));
-        } catch (Failure) {
-            throw Failure::unreadable("$path: " . (self::whyNotOpened($path) ?? 'has just appeared'));
-        }
+        return $status ?: null;
     }
 
-    /** For messages. */
-    public function name(): string
+    /**
+     * @param array<int|string, int> $status
+     * @param ?array<int|string, int> $other
+     */
+    public static function isSame(array $status, ?array $other): bool
     {
-        return $this->path;
-    }
-
-    /** @return array<int|string, int> as of fstat() */
-    public function status(): array
-    {
-        return fstat($this->stream) ?: throw Failure::unreadable("$this->path: has no status");
-    }
-
-    public function size(): int
-    {
-        return $this->status()['size'];
+        return $other !== null && $status['ino'] === $other['ino'] && $status['dev'] === $other['dev'];
     }
 
     /** @throws Failure unless all of them can be read */
@@ -135,90 +102,65 @@ final class File
     /** @throws Failure */
     private function openAgain(): self
     {
-        $file = self::open($this->path);
-        $isSame = self::identityOf($file->status()) === self::identityOf($this->status());
-        return $isSame ? $file : throw Failure::unreadable("$this->path: was replaced");
-    }
-
-    /** @param ?array<int|string, int> $status */
-    private static function checkIsRegular(string $path, ?array $status): void
-    {
-        if ($status !== null && ($status['mode'] & self::TYPE) !== self::REGULAR) {
-            throw Failure::unreadable("$path: not a regular file");
-        }
+        $file = self::open($this->path, self::statusOf($this->path));
+        return self::isSame($file->status, $this->status) ? $file : throw Failure::unreadable("$this->path: was replaced");
     }
 
     /** @throws Failure */
-    private static function opened(string $path): self
+    private static function opened(string $path): ?self
     {
-        $stream = self::quietly($path, static fn () => fopen($path, self::MODE));
-        stream_set_read_buffer($stream, 0);
-        self::checkIsRegular($path, fstat($stream) ?: null);
-        return new self($stream, $path);
-    }
-
-    /**
-     * @param ?array<int|string, int> $status
-     * @return array{?int, ?int}
-     */
-    private static function identityOf(?array $status): array
-    {
-        return [$status['dev'] ?? null, $status['ino'] ?? null];
-    }
-
-    /**
-     * lstat() gives no reason, and that of fopen() is a text in the language of the process: so it is compared with those of files
-     * that cannot be there. They are next to this one, which open_basedir allows, unless it cannot be read.
-     */
-    private static function isReasonOfMissing(?string $reason): bool
-    {
-        if ($reason === null || $reason === self::REFUSED) {
-            return false;
-        }
-        if (!in_array($reason, self::$missing, true)) { // the language may have changed
-            $known = !str_contains(__FILE__, '://') && self::whyNotOpened(__FILE__) === null ? __FILE__ : '/dev/null';
-            self::$missing = [self::whyNotOpened("$known.none"), self::whyNotOpened("$known/none")];
-        }
-        return in_array($reason, self::$missing, true);
-    }
-
-    private static function whyNotOpened(string $path): ?string
-    {
-        try {
-            $stream = self::quietly('', static fn () => fopen($path, self::MODE));
-            fclose($stream);
+        $stream = self::quietly(static fn () => fopen($path, self::MODE));
+        if ($stream === false) {
             return null;
-        } catch (Failure $failure) {
-            return substr($failure->getMessage(), strlen(': '));
         }
+        stream_set_read_buffer($stream, 0);
+        $status = fstat($stream) ?: throw Failure::unreadable("$path: has no status");
+        return ($status['mode'] & self::TYPE) === self::REGULAR ? new self($stream, $path, $status) : throw Failure::unreadable("$path: not a regular file");
+    }
+
+    /** Whether a path of which stat() says nothing leads to nothing: its folder has no such name, is a file, or leads to nothing itself. */
+    private static function isNothing(string $path, int $mostSteps = 40): bool
+    {
+        $folder = dirname($path);
+        if (is_dir($folder)) {
+            $names = scandir($folder);
+            return $names !== false && !in_array(basename($path), $names, true);
+        }
+        if (file_exists($folder)) {
+            return true;
+        }
+        if (is_link($folder)) {
+            $target = (string) readlink($folder);
+            $folder = str_starts_with($target, '/') ? $target : dirname($folder) . "/$target";
+        }
+        return $mostSteps > 0 && self::isNothing($folder, $mostSteps - 1);
     }
 
     /**
-     * A warning becomes a Failure with the system's reason, and no error handler of the application sees it.
+     * A warning is kept as the reason, and no error handler of the application sees it.
      *
      * @template T
-     * @param callable(): (T|false) $call
+     * @param callable(): T $call
      * @return T
      */
-    private static function quietly(string $path, callable $call): mixed
+    private static function quietly(callable $call): mixed
     {
         self::$warning = null;
         set_error_handler(self::$note ??= self::note(...));
         try {
-            $result = $call();
+            return $call();
         } finally {
             restore_error_handler();
         }
-        return $result === false ? throw Failure::unreadable("$path: " . (self::$warning ?? 'cannot be read')) : $result;
     }
 
-    /** The first of two warnings says why: open_basedir refuses before the system is asked. PHP shows it by its text alone. */
+    /** Keeps the first of two warnings, without what PHP says before the reason: open_basedir refuses before the system is asked. */
     private static function note(int $level, string $message, string $file): bool
     {
         if ($file !== __FILE__) {
             return false; // of a signal handler, or of a coroutine that runs during a read
         }
-        self::$warning ??= str_contains($message, '(): ' . self::REFUSED) ? self::REFUSED : substr((string) strrchr(": $message", ':'), 2);
+        self::$warning ??= (string) preg_replace('/\A.*?\): (?:Failed to open stream: )?/s', '', $message);
         return true;
     }
 }

@@ -17,7 +17,8 @@ final class Settings
 {
     private const SEEN_ANSWERS = ['throw', 'new', 'seen'];
 
-    private static ?string $source = null;
+    /** @var ?array{string, string} scheme and path, as use() was told */
+    private static ?array $source = null;
     private static ?string $seenOnUnavailable = null;
     private static ?bool $isEnabled = null;
     private static ?bool $throws = null;
@@ -29,8 +30,7 @@ final class Settings
      */
     public static function use(string $source): void
     {
-        self::parse($source);
-        self::$source = $source;
+        self::$source = self::parse($source);
     }
 
     /**
@@ -60,10 +60,14 @@ final class Settings
     }
 
     /** Follows a set at the source; null if nothing is configured. */
-    public static function sourceOf(string $set): ?Source
+    public static function sourceOf(string $set): SnapshotFile|PublishedSet|null
     {
-        $source = self::$source ?? self::configured();
-        return $source === null ? null : self::open($source, $set);
+        [$scheme, $path] = self::$source ?? self::configured() ?? [null, ''];
+        return match ($scheme) {
+            null => null,
+            'directory' => new PublishedSet($path, $set, self::trustedOwner()),
+            default => new SnapshotFile($path, $set),
+        };
     }
 
     public static function isEnabled(): bool
@@ -84,22 +88,22 @@ final class Settings
         return self::$throws;
     }
 
-    private static function configured(): ?string
+    /** @return ?array{string, string} */
+    private static function configured(): ?array
     {
+        $source = self::environment('KEYSIEVE_SOURCE');
         $directory = self::setting('keysieve.directory', '');
-        return self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
+        return match (true) {
+            $source !== null => self::parse($source),
+            $directory !== '' => self::parse("directory:$directory"),
+            default => null,
+        };
     }
 
     private static function environment(string $name): ?string
     {
         $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
         return is_string($value) && $value !== '' ? $value : null;
-    }
-
-    private static function open(string $source, string $set): Source
-    {
-        [$scheme, $path] = self::parse($source);
-        return $scheme === 'directory' ? new PublishedDirectory($path, $set, self::trustedOwner()) : new SnapshotFiles($path, $set);
     }
 
     /** @return array{string, string} scheme and path */

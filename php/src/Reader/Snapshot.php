@@ -5,66 +5,129 @@ declare(strict_types=1);
 namespace KeySieve\Reader;
 
 /**
- * A snapshot whose header and tables have been checked. Its shards are read, and checked, when they are needed.
+ * A snapshot whose header and tables have been checked. Its shards are read, and checked, when they are needed. docs/snapshot_format.md has
+ * the fields.
  *
  * @phpstan-import-type Entry from Kind
+ * @phpstan-type Fields array{
+ *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
+ *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int,
+ *     setName: string, keyProfile: string, fileBytes: int, retrievalSeedsAt: int, checksumsAt: int, checksumsBytes: int, shardsAt: int,
+ *     digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
+ *     tablesChecksum: string, tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
+ * }
  */
-final class Snapshot
+class Snapshot
 {
-    private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
+    public const HEADER_BYTES = 4096;
+
+    private const FORMAT = 1;
+    private const HASH_XXH3 = 1;
+    private const SECRET_WORDS = 24;
+    private const MOST_SHARDS = 1 << 20;
+    private const LONGEST_SHARD = 8192;
+    private const MOST_VALUE_BITS = 32;
+    private const VALUE_SAMPLE = 64;
+    private const STRETCH_BYTES = 65536; // as many whole shards as it has room for are covered by one checksum
+    private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
+    private const LATEST_MOMENT = 10 ** 12;
+    private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
+        . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/Z64setName/Z64keyProfile/PfileBytes'
+        . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/a8tablesChecksum/PknownAbsent'
+        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
+        . '/@1720/VsampledCount/@4024/a64signature';
     private const SECOND_LEVEL_MULTIPLIER = 0x8EBC6AF0 << 32 | 0x9C88C6E3;
     private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
+    private const MOST_BYTES_KEPT = 4 << 20;
+    private const PAGE_BYTES = 4096; // a string takes up to one more than its bytes
 
+    /** @var array<int, string> the pieces of snapshots that were read last, of all sets of the process together */
+    private static array $kept = [];
+    private static int $keptBytes = 0;
+    private static int $snapshots = 0;
+
+    /** @var Fields */
+    public readonly array $fields;
+    /** @var int bytes of each shard, with its second level */
+    public readonly int $stride;
+    private readonly int $openedAt;
     private readonly Kind $kind;
+    /** @var array{secret: string} */
+    private readonly array $hashing;
     private readonly string $entries;
     private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
     private readonly string $checksums;
-    private readonly int $perStretch;
-    private readonly int $stride;
-    private readonly int $perPiece;
-    private readonly int $firstPiece;
-
-    /** @throws Failure */
-    private function __construct(private readonly File $file, public readonly Header $header)
-    {
-        $this->kind = $header->kind;
-        $tables = $file->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
-        if (strrev(hash('xxh3', $tables, true)) !== $header->fields['tablesChecksum']) {
-            throw Failure::data("{$file->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
-        }
-        $this->entries = substr($tables, 0, 8 * $header->fields['shardCount']);
-        $hasSeeds = $header->fields['retrievalBytes'] !== 0;
-        $this->seeds = $hasSeeds ? substr($tables, $header->seedsAt() - Header::BYTES, $header->fields['shardCount']) : '';
-        $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
-        $this->perStretch = $header->shardsPerStretch();
-        $this->stride = $header->stride();
-        $this->perPiece = Pieces::haveRoomFor($this->stride * $header->fields['shardCount']) ? $this->perStretch : 1;
-        $this->firstPiece = Pieces::newSnapshot();
-        if ($header->fields['shardCount'] <= self::CHECKED_AT_ONCE) {
-            $this->checkEntries();
-        }
-    }
+    private readonly int $perStretch; // shards
+    private readonly int $perPiece; // shards: those of a stretch, or, where not all could be kept, a single one
+    private readonly int $firstPiece; // among those that are kept
 
     /**
-     * The snapshot of a set. Whether it is signed, and by whom, is checked by loaders, which have the keys for it.
+     * Whether it is signed, and by whom, is checked by loaders, which have the keys for it.
      *
      * @throws Failure
      */
-    public static function of(string $set, File $file): self
+    public function __construct(string $set, private readonly File $file)
     {
-        $header = Header::read($file);
-        $snapshot = new self($file, $header);
-        if ($header->fields['setName'] !== $set) {
-            throw Failure::data("{$file->name()} holds set \"{$header->fields['setName']}\", not \"$set\"");
+        $fields = $this->fields = self::header($file);
+        $this->kind = Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $file->path);
+        $fault = self::faultOfLayout($fields, $this->kind);
+        if ($fault !== null) {
+            throw Failure::data("$file->path: $fault");
         }
-        return $snapshot;
+        $size = $file->status['size'];
+        if ($size !== $fields['fileBytes']) {
+            throw Failure::data("$file->path: is " . ($size < $fields['fileBytes'] ? 'cut short' : 'too long') . ": $size bytes instead of {$fields['fileBytes']}");
+        }
+        $tables = $file->read(self::HEADER_BYTES, $fields['shardsAt'] - self::HEADER_BYTES);
+        if (strrev(hash('xxh3', $tables, true)) !== $fields['tablesChecksum']) {
+            throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to {$fields['shardsAt']})");
+        }
+        $this->openedAt = time();
+        $this->hashing = ['secret' => self::secret($fields['seed'])];
+        $count = $fields['shardCount'];
+        $this->entries = substr($tables, 0, 8 * $count);
+        $this->seeds = $fields['retrievalBytes'] === 0 ? '' : substr($tables, $fields['retrievalSeedsAt'] - self::HEADER_BYTES, $count);
+        $this->checksums = substr($tables, $fields['checksumsAt'] - self::HEADER_BYTES, $fields['checksumsBytes']);
+        $this->stride = $fields['shardBytes'] + $fields['retrievalBytes'];
+        $this->perStretch = intdiv(self::STRETCH_BYTES, $this->stride);
+        $this->perPiece = $this->stride * $count <= self::MOST_BYTES_KEPT / 2 ? $this->perStretch : 1;
+        $this->firstPiece = ++self::$snapshots << 32;
+        if ($count <= self::CHECKED_AT_ONCE) {
+            $this->checkEntries();
+        }
+        if ($fields['setName'] !== $set) {
+            throw Failure::data("$file->path holds set \"{$fields['setName']}\", not \"$set\"");
+        }
+    }
+
+    /** What the hash takes in place of its own secret: made of the seed of a set. */
+    public static function secret(string $seed): string
+    {
+        $secret = '';
+        for ($word = 0; $word < self::SECRET_WORDS; ++$word) {
+            $secret .= strrev(hash('xxh3', $seed, true, ['seed' => $word]));
+        }
+        return $secret;
+    }
+
+    public function hash(string $key): int
+    {
+        /**
+         * @var array{1: int} $words
+         * @psalm-suppress InvalidArgument (it knows no option but the seed)
+         */
+        $words = unpack('J', hash('xxh3', $key, true, $this->hashing));
+        return $words[1];
     }
 
     /** @throws Failure if the key's shard cannot be read, or is damaged */
     public function mayContain(int $hash): bool
     {
-        [$bytes, $at, $shard, $entry] = $this->shardOf($hash);
-        return $this->kind->mayContain($bytes, $at, $entry, $hash) && $this->passesSecondLevel($bytes, $at, $shard, $hash);
+        $shard = Kind::shard($hash, $this->fields['shardCount']);
+        $bytes = self::$kept[$this->firstPiece + intdiv($shard, $this->perPiece)] ?? $this->readPiece($shard);
+        $at = $shard % $this->perPiece * $this->stride;
+        return $this->kind->mayContain($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash)
+            && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash));
     }
 
     /**
@@ -74,37 +137,74 @@ final class Snapshot
      */
     public function find(int $hash): ?int
     {
-        [$bytes, $at, $shard, $entry] = $this->shardOf($hash);
-        $value = $this->kind->find($bytes, $at, $entry, $hash);
-        return $value !== null && $this->passesSecondLevel($bytes, $at, $shard, $hash) ? $value : null;
+        $shard = Kind::shard($hash, $this->fields['shardCount']);
+        $bytes = self::$kept[$this->firstPiece + intdiv($shard, $this->perPiece)] ?? $this->readPiece($shard);
+        $at = $shard % $this->perPiece * $this->stride;
+        $value = $this->kind->find($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash);
+        return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash)) ? $value : null;
+    }
+
+    /**
+     * Number of keys that were added since it was built. Ask once per call, before the first addedMayContain(), which any key may pass then.
+     *
+     * @throws Failure
+     */
+    public function addedKeys(): int
+    {
+        return 0;
+    }
+
+    /** @throws Failure */
+    public function addedMayContain(int $hash): bool
+    {
+        return false;
+    }
+
+    /**
+     * What Info says of where it is. Moments in Unix seconds; 0: none.
+     *
+     * @return array{generation: int, publication: int, publishedAt: int, lastConfirmedAt: int, addedKeys: int}
+     * @throws Failure
+     */
+    public function facts(): array
+    {
+        return ['generation' => 0, 'publication' => 0, 'publishedAt' => $this->openedAt, 'lastConfirmedAt' => 0, 'addedKeys' => 0];
     }
 
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
     public function checkEntries(): void
     {
         $keys = 0;
-        $known = []; // of entries that can be, all but their keys
-        for ($at = 0; $at < 8 * $this->header->fields['shardCount']; $at += 8) {
-            $keys += ord($this->entries[$at]) | ord($this->entries[$at + 1]) << 8;
-            $rest = substr($this->entries, $at + 2, 6);
-            if (!isset($known[$rest])) {
-                $this->entry($at >> 3);
-                $known[$rest] = true;
+        $known = []; // of entries that can be: all but how many keys they have
+        /** @var array<int, int> $words */
+        $words = unpack('P*', $this->entries);
+        foreach ($words as $number => $word) {
+            $keys += $word & 0xffff;
+            $likeness = $word & ~0xffff | (int) (($word & 0xffff) === 0);
+            if (!isset($known[$likeness])) {
+                $this->entry($number - 1);
+                $known[$likeness] = true;
             }
         }
-        if ($keys !== $this->header->fields['keyCount']) {
-            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->name(), $keys, $this->header->fields['keyCount']));
+        if ($keys !== $this->fields['keyCount']) {
+            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->path, $keys, $this->fields['keyCount']));
         }
+    }
+
+    /** When the set expires, in Unix seconds; 0: never. */
+    public function validUntil(): int
+    {
+        return $this->fields['validFor'] === 0 ? 0 : $this->fields['asOf'] + $this->fields['validFor'];
+    }
+
+    public function expiry(int $now): ?Failure
+    {
+        return $this->fields['validFor'] !== 0 && $now >= $this->validUntil() ? Failure::expired() : null;
     }
 
     public function kindName(): string
     {
         return $this->kind::NAME;
-    }
-
-    public function bitsPerKey(): float
-    {
-        return $this->header->fields['keyCount'] === 0 ? 0.0 : 8 * $this->header->fields['fileBytes'] / $this->header->fields['keyCount'];
     }
 
     /**
@@ -116,85 +216,183 @@ final class Snapshot
     {
         $sum = 0.0;
         $bytes = '';
-        for ($shard = 0; $shard < $this->header->fields['shardCount']; ++$shard) {
+        for ($shard = 0; $shard < $this->fields['shardCount']; ++$shard) {
             if ($shard % $this->perStretch === 0) {
                 $bytes = $this->readStretch(intdiv($shard, $this->perStretch));
             }
-            $entry = $this->entry($shard);
-            $ratio = $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $entry);
+            $ratio = $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $this->entry($shard));
             if ($ratio === null) {
                 return null;
             }
             $sum += $ratio;
         }
-        return $sum / $this->header->fields['shardCount'];
-    }
-
-    /** @return array{string, int, int, Entry} bytes in which the shard of a key begins at an offset, its number, and its entry */
-    private function shardOf(int $hash): array
-    {
-        $shard = Word::shard($hash, $this->header->fields['shardCount']);
-        $piece = intdiv($shard, $this->perPiece);
-        $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
-        /** @var Entry $entry */
-        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
-        return [$bytes, $shard % $this->perPiece * $this->stride, $shard, $entry];
+        return $sum / $this->fields['shardCount'];
     }
 
     /** Asks for the bit that each key which passes the filter of a set with known-absent keys has in the second level. */
     private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
     {
-        if ($this->seeds === '') {
-            return true;
-        }
-        $fields = $this->header->fields;
-        $mixed = Word::fold($hash ^ Word::product(Word::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
-        $window = Word::at($bytes, $at + $fields['shardBytes'] + Word::reduce($mixed, $fields['retrievalBytes'] - 7));
-        return Word::parity($window & Word::product($mixed, Word::A));
+        $mixed = Kind::fold($hash ^ Kind::product(Kind::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
+        $window = Kind::word($bytes, $at + $this->fields['shardBytes'] + Kind::reduce($mixed, $this->fields['retrievalBytes'] - 7));
+        return Kind::parity($window & Kind::product($mixed, Kind::A));
     }
 
     /**
-     * A piece of one snapshot is what one checksum covers, or, where not all of these could be kept, a single shard.
+     * The piece that a shard is in.
      *
      * @throws Failure
      */
-    private function readPiece(int $piece): string
+    private function readPiece(int $shard): string
     {
+        $piece = intdiv($shard, $this->perPiece);
         $first = $piece * $this->perPiece;
         $stretch = intdiv($first, $this->perStretch);
         $bytes = $this->readStretch($stretch);
         if ($this->perPiece < $this->perStretch) {
             $bytes = substr($bytes, ($first - $stretch * $this->perStretch) * $this->stride, $this->perPiece * $this->stride);
         }
-        for ($shard = $first; $shard < min($first + $this->perPiece, $this->header->fields['shardCount']); ++$shard) {
-            $this->entry($shard);
+        if ($this->fields['shardCount'] > self::CHECKED_AT_ONCE) {
+            for ($each = $first; $each < min($first + $this->perPiece, $this->fields['shardCount']); ++$each) {
+                $this->entry($each);
+            }
         }
-        return Pieces::keep($this->firstPiece + $piece, $bytes);
+        return self::keep($this->firstPiece + $piece, $bytes);
     }
 
     /** Reads the shards that one checksum covers. */
     private function readStretch(int $stretch): string
     {
         $first = $stretch * $this->perStretch;
-        $end = min($first + $this->perStretch, $this->header->fields['shardCount']);
-        $at = $this->header->shardsAt() + $first * $this->stride;
-        $bytes = $this->file->read($at, ($end - $first) * $this->stride);
+        $length = min($this->perStretch, $this->fields['shardCount'] - $first) * $this->stride;
+        $at = $this->fields['shardsAt'] + $first * $this->stride;
+        $bytes = $this->file->read($at, $length);
         if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
-            $length = strlen($bytes);
-            throw Failure::data("{$this->file->name()}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
+            throw Failure::data("{$this->file->path}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
         }
         return $bytes;
+    }
+
+    private static function keep(int $piece, string $bytes): string
+    {
+        if (isset(self::$kept[$piece])) {
+            return $bytes; // two have read it at the same time
+        }
+        self::$keptBytes += strlen($bytes) + self::PAGE_BYTES;
+        while (self::$keptBytes > self::MOST_BYTES_KEPT && ($oldest = array_key_first(self::$kept)) !== null) {
+            self::$keptBytes -= strlen(self::$kept[$oldest]) + self::PAGE_BYTES;
+            unset(self::$kept[$oldest]);
+        }
+        return self::$kept[$piece] = $bytes;
     }
 
     /** @return Entry of a shard, checked */
     private function entry(int $shard): array
     {
-        /** @var Entry $entry */
-        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
+        $entry = Kind::entry(substr($this->entries, 8 * $shard, 8));
         $fault = $this->kind->faultOf($entry);
-        if ($fault !== null) {
-            throw Failure::data("{$this->file->name()}: entry of shard $shard cannot be: $fault");
+        return $fault === null ? $entry : throw Failure::data("{$this->file->path}: entry of shard $shard cannot be: $fault");
+    }
+
+    /**
+     * @return Fields
+     * @throws Failure
+     */
+    private static function header(File $file): array
+    {
+        if ($file->status['size'] < self::HEADER_BYTES) {
+            throw Failure::data("$file->path: is not a whole snapshot: {$file->status['size']} bytes, the header alone has 4096");
         }
-        return $entry;
+        $page = $file->read(0, self::HEADER_BYTES);
+        /** @var Fields $fields */
+        $fields = unpack(self::FIELDS, $page);
+        $fault = self::faultOf($fields, $page);
+        if ($fault !== null) {
+            throw Failure::data("$file->path: $fault");
+        }
+        if ($fields['format'] !== self::FORMAT) {
+            $advice = $fields['format'] > self::FORMAT
+                ? 'a newer version; upgrade this reader, or build with --format ' . self::FORMAT : 'an older version; build it again';
+            throw Failure::incompatible("$file->path: has snapshot format {$fields['format']}, this version reads " . self::FORMAT
+                . ": damaged, or written by $advice");
+        }
+        if ($fields['hashId'] !== self::HASH_XXH3) {
+            throw Failure::incompatible("$file->path: hash {$fields['hashId']} is not known to this version");
+        }
+        return $fields;
+    }
+
+    /** @param Fields $fields */
+    private static function faultOf(array $fields, string $page): ?string
+    {
+        return match (true) {
+            $fields['magic'] !== 'KEYSIEVE' => 'is not a keysieve snapshot: no magic KEYSIEVE at offset 0',
+            $fields['format'] !== self::FORMAT => null, // the rest of the page may mean something else
+            strrev(substr($page, 4088)) !== hash('xxh3', substr($page, 0, 4088), true) => 'header is damaged: its checksum does not match',
+            $fields['hashId'] !== self::HASH_XXH3 => null,
+            $fields['headerBytes'] !== self::HEADER_BYTES => 'header size is not 4096',
+            trim($fields['seed'], "\0") === '' => 'seed is zero',
+            preg_match(AttachedSet::NAMES, $fields['setName']) !== 1 => 'set name in the header is not valid',
+            !($fields['targetFpr'] >= 1e-9 && $fields['targetFpr'] <= 0.5) => 'target FPR is out of range',
+            !($fields['estimatedFpr'] >= 0.0 && $fields['estimatedFpr'] <= 1.0) => 'estimated FPR is out of range',
+            min($fields['asOf'], $fields['builtAt']) < 0 || max($fields['asOf'], $fields['builtAt']) > self::LATEST_MOMENT
+                => 'as_of or built_at is out of range',
+            $fields['validFor'] < 0 || $fields['validFor'] > self::LATEST_MOMENT => 'valid_for is out of range',
+            default => null,
+        };
+    }
+
+    /** @param Fields $fields */
+    private static function faultOfLayout(array $fields, Kind $kind): ?string
+    {
+        $stride = $fields['shardBytes'] + $fields['retrievalBytes'];
+        return match (true) {
+            !in_array($fields['shardBytes'], [1024, 2048, 4096, 8192], true)
+                => "shard size of {$fields['shardBytes']} bytes is not 1024, 2048, 4096 or 8192",
+            $fields['shardCount'] === 0 => 'has no shards',
+            $fields['shardCount'] > self::MOST_SHARDS => "has {$fields['shardCount']} shards, " . self::MOST_SHARDS . ' are the most',
+            $fields['retrievalBytes'] % 32 !== 0 || $stride > self::LONGEST_SHARD
+                => "second levels of {$fields['retrievalBytes']} bytes are out of range",
+            $fields['retrievalBytes'] === 0 && $fields['knownAbsent'] !== 0 => 'has known-absent keys but no second levels',
+            $fields['sampleCount'] > 64 || ($fields['knownAbsent'] >= 0 && $fields['sampleCount'] > $fields['knownAbsent']) // else it has 64 bits
+                => 'has more known-absent keys in its sample than there are',
+            $fields['valueBits'] > self::MOST_VALUE_BITS => "values of {$fields['valueBits']} bits are out of range",
+            $fields['valueBits'] !== 0 && !$kind::CAN_HAVE_VALUES => $kind::NAME . ' cannot have values',
+            $fields['sampledCount'] > ($fields['valueBits'] !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
+            $fields['digestsBytes'] === 0 && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
+                => 'has parts of a signature but no digests',
+            array_intersect_key($fields, $spans = self::spans($fields, $stride)) != $spans => "tables are not where {$fields['shardCount']} shards put them",
+            default => null,
+        };
+    }
+
+    /**
+     * Where the tables must be.
+     *
+     * @param Fields $fields
+     * @return array<string, int>
+     */
+    private static function spans(array $fields, int $stride): array
+    {
+        $count = $fields['shardCount'];
+        $perStretch = intdiv(self::STRETCH_BYTES, $stride);
+        $stretches = intdiv($count + $perStretch - 1, $perStretch);
+        [$hasSeeds, $hasDigests] = [$fields['retrievalBytes'] !== 0, $fields['digestsBytes'] !== 0];
+        $seedsAt = self::HEADER_BYTES + 8 * $count;
+        $checksumsAt = $seedsAt + ($hasSeeds ? $count + 7 & ~7 : 0);
+        $digestsAt = $checksumsAt + 8 * $stretches;
+        $shardsAt = $digestsAt + ($hasDigests ? self::DIGEST_BYTES * $stretches : 0) + 4095 & ~4095;
+        return [
+            'fileBytes' => $shardsAt + $count * $stride,
+            'shardTableAt' => self::HEADER_BYTES,
+            'shardTableBytes' => 8 * $count,
+            'retrievalSeedsAt' => $hasSeeds ? $seedsAt : 0,
+            'retrievalSeedsBytes' => $checksumsAt - $seedsAt,
+            'checksumsAt' => $checksumsAt,
+            'checksumsBytes' => 8 * $stretches,
+            'digestsAt' => $hasDigests ? $digestsAt : 0,
+            'digestsBytes' => $hasDigests ? self::DIGEST_BYTES * $stretches : 0,
+            'shardsAt' => $shardsAt,
+            'shardsBytes' => $count * $stride,
+        ];
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Testing;
 
 use KeySieve\Membership;
-use KeySieve\Reader\Keys;
+use KeySieve\Reader\Arguments;
 
 /**
  * A set for the tests of your code: no files, no shared memory, just these keys. Give it a key that your database does not have to
@@ -29,12 +29,12 @@ final class ListedKeys implements Membership
 
     public function mayContainMany(iterable $keys): array
     {
-        return array_map($this->mayContain(...), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
+        return array_map($this->mayContain(...), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
     }
 
     public function candidates(iterable $keys): array
     {
-        $keys = Keys::given($keys, __METHOD__);
-        return array_intersect_key($keys, array_filter(Keys::strings($keys, __METHOD__), $this->mayContain(...)));
+        $keys = Arguments::given($keys, __METHOD__);
+        return array_intersect_key($keys, array_filter(Arguments::keys($keys, __METHOD__), $this->mayContain(...)));
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Testing;
 
 use KeySieve\Availability;
-use KeySieve\Reader\Keys;
+use KeySieve\Reader\Arguments;
 use KeySieve\SeenKeys;
 use KeySieve\UnavailableException;
 
@@ -33,7 +33,7 @@ final class RememberedKeys implements SeenKeys
 
     public function addManyIfNew(iterable $keys): array
     {
-        return array_map($this->addIfNew(...), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
+        return array_map($this->addIfNew(...), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
     }
 
     public function mayContain(string|int $key): bool

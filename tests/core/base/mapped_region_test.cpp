@@ -52,7 +52,7 @@ TEST_F(MappedRegionTest, UnmapsItsOldFileWhenAnotherIsMovedIn) {
 TEST_F(MappedRegionTest, WritesThroughToTheFile) {
   std::ofstream(path_of("file")) << "the bytes";
   const FileDescriptor file(::open(path_of("file").c_str(), O_RDWR | O_CLOEXEC));
-  MappedRegion region = map_region(file, MapAccess::ReadWrite, 9, "the-file");
+  MappedRegion region = map_region(file, MapAccess::ReadWrite, "the-file");
   region.address()[0] = std::byte{'T'};
   EXPECT_TRUE(region.flush());
   EXPECT_EQ(as_text(bytes_of(map_file(path_of("file")))), "The bytes");
@@ -73,7 +73,7 @@ TEST_F(MappedRegionTest, NamesTheFileThatCannotBeMapped) {
   std::ofstream(path_of("file")) << "the bytes";
   const FileDescriptor file(::open(path_of("file").c_str(), O_RDONLY | O_CLOEXEC));
   EXPECT_THAT(
-      test::message_of<ErrorKind::Permission>([&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); }),
+      test::message_of<ErrorKind::Permission>([&] { map_region(file, MapAccess::ReadWrite, "the-file"); }),
       AllOf(HasSubstr("the-file"), HasSubstr("Permission denied")));
 }
 

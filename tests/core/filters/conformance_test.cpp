@@ -4,10 +4,9 @@
 
 #include <memory>
 
-#include "core/builder/filters/bits.hpp"
-#include "core/builder/filters/kind_of.hpp"
 #include "core/builder/filters/sizing.hpp"
-#include "core/worker/filters/kind_of.hpp"
+#include "core/worker/filters/bits.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 
@@ -48,7 +47,7 @@ TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
 TEST_P(FilterConformance, AnswersMaybeForEveryKeyWithEveryHashCount) {
   const auto keys = built_in(2'000);
   const auto others = never_added(2'000);
-  for (const std::uint8_t k : kind().hash_counts()) {
+  for (const std::uint8_t k : kind().hash_counts) {
     const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
     const BuiltShards shards(kind(), params, 6, keys);
     EXPECT_EQ(count_maybe(shards, keys), keys.size()) << "k = " << int{k};
@@ -100,7 +99,7 @@ TEST_P(FilterConformance, GivesTheSameAnswersWithEveryInstructionSet) {
   constexpr std::uint64_t kKeys = 3'000;
   const auto keys = built_in(kKeys);
   const auto probes = hashes_of_numbers(kKeys / 2, 20'000);
-  for (const std::uint8_t k : kind().hash_counts()) {
+  for (const std::uint8_t k : kind().hash_counts) {
     const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
     // One shard with many keys, one with the usual number, and sparse ones.
     for (const std::uint32_t shard_count : {1U, 4U, 40U}) {

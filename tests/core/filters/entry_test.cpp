@@ -5,9 +5,8 @@
 
 #include <random>
 
-#include "core/builder/filters/kind_of.hpp"
 #include "core/builder/filters/sizing.hpp"
-#include "core/worker/filters/kind_of.hpp"
+#include "core/worker/filters/lookup_of.hpp"
 #include "core/worker/filters/ribbon.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/support/hash_key.hpp"
@@ -70,7 +69,7 @@ TEST_P(EveryEntry, WithoutFaultIsSafeOverAnyBytes) {
   int without_fault = 0;
   for (int round = 0; round < 2'000; ++round) {
     const std::uint32_t shard_bytes = kMinShardBytes << random() % 4;
-    const auto counts = kind().hash_counts();
+    const auto counts = kind().hash_counts;
     const FilterParams params{.shard_bytes = shard_bytes, .hash_count = counts[random() % counts.size()]};
     std::vector<std::byte> shard(shard_bytes);
     ShardEntry entry;

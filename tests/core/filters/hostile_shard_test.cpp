@@ -27,7 +27,7 @@ TEST_P(HostileShard, AnswersMaybeForEveryKey) {
       [](std::uint64_t i) { return i % 3; },
       [](std::uint64_t i) { return i * 0x100000001; },
   };
-  const FilterParams params{.shard_bytes = shard_bytes, .hash_count = kind.hash_counts().front()};
+  const FilterParams params{.shard_bytes = shard_bytes, .hash_count = kind.hash_counts.front()};
   for (const Pattern word_of : kPatterns) {
     for (const std::uint64_t count : {1U, 2U, 3U, 64U, 129U, 700U, 5'000U, 20'000U}) {
       std::vector<KeyHash> keys;

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/builder/filters/bits.hpp"
 #include "core/builder/filters/sizing.hpp"
+#include "core/worker/filters/bits.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 

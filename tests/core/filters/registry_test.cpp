@@ -12,13 +12,13 @@ using ::testing::HasSubstr;
 TEST(Registry, DescribesEachKindCompletely) {
   for (const FilterKind& kind : filter_kinds()) {
     EXPECT_FALSE(kind.summary.empty()) << kind.name;
-    const auto counts = kind.hash_counts();
+    const auto counts = kind.hash_counts;
     ASSERT_FALSE(counts.empty()) << kind.name;
     EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end())) << kind.name;
     for (const std::uint8_t count : counts) EXPECT_TRUE(kind.takes_hash_count(count)) << kind.name;
     for (const std::uint8_t count : {std::uint8_t{0}, std::uint8_t{255}})
       EXPECT_FALSE(kind.takes_hash_count(count)) << kind.name;
-    for (const std::uint8_t k : kind.hash_counts()) {
+    for (const std::uint8_t k : kind.hash_counts) {
       EXPECT_GE(kind.cache_lines({.hash_count = k}, 3'000), 1U) << kind.name;
     }
   }

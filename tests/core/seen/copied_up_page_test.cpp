@@ -1,7 +1,7 @@
 // The page of a seen set in the lower layer of an overlayfs: as tests/core/shm/copied_up_test.cpp.
 #include <gmock/gmock.h>
 
-#include "core/publisher/seen/writable_seen_page.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/mounts.hpp"
 

@@ -124,10 +124,10 @@ class DamagedSeenPage : public HostileWords {
   void ask_with_bytes_changed(std::byte change) const {
     constexpr std::size_t kUsed = offsetof(SeenPage, entries) + 8 * sizeof(SeenEntry);
     constexpr std::size_t kSomeBytes = 61;
-    const WritableSeenPageFile file = writable_page_file();
-    auto* const page = reinterpret_cast<std::byte*>(&file.writable_page());
+    const MappedPage<SeenPage> file = writable_page();
+    auto* const page = reinterpret_cast<std::byte*>(&file.page());
     std::size_t refused = 0;
-    for (std::size_t offset = 0; offset < kSeenPageBytes; offset += offset < kUsed ? 1 : kSomeBytes) {
+    for (std::size_t offset = 0; offset < sizeof(SeenPage); offset += offset < kUsed ? 1 : kSomeBytes) {
       page[offset] ^= change;
       SeenReader reader = this->reader();
       if (!ask(reader, offset)) {
@@ -154,17 +154,17 @@ TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
   append(writer, {plan(), plan()});
   SeenReader reader = this->reader();
   ASSERT_TRUE(ask(reader, 1));
-  const WritableSeenPageFile file = writable_page_file();
+  const MappedPage<SeenPage> file = writable_page();
   std::mt19937_64 random(1);
   const std::uint64_t good = file.page().state;
   for (int i = 0; i < 3'000; ++i) {
     const std::uint64_t word = i % 2 == 0 ? random() : good ^ std::uint64_t{1} << random() % 64;
-    file.writable_page().state = word;
+    file.page().state = word;
     if (!ask(reader, random())) {
       EXPECT_FALSE(reader.is_ready());
       EXPECT_NE(reader.reason(), "");
     }
-    file.writable_page().state = good;
+    file.page().state = good;
     ASSERT_TRUE(ask(reader, random())) << reader.reason();
   }
 }

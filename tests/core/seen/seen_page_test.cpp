@@ -31,7 +31,7 @@ class SeenPageTest : public test::SeenSets {
   void SetUp() override { static_cast<void>(started_writer()); }
 
   void open(std::optional<uid_t> trusted_owner = std::nullopt) const {
-    SeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner)).check(page_path());
+    open_seen_page<const SeenPage>(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner));
   }
   // By those who open the page, and by workers.
   void expect_refused(ErrorKind kind, const std::string& path, const std::string& message,
@@ -61,8 +61,7 @@ class SeenPageTest : public test::SeenSets {
   void rewrite_header(Change change) const {
     change_page([&](SeenPage& page) {
       change(page);
-      page.header_checksum =
-          checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(SeenPage, header_checksum)));
+      page.header_checksum = header_checksum(page);
     });
   }
   static void set_mode(const std::string& path, mode_t mode) {
@@ -76,11 +75,14 @@ class SeenPageTest : public test::SeenSets {
 TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
   const std::string whole = directory_ / "whole";
   std::filesystem::copy_file(page_path(), whole);
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, kPageBytes, kSeenPageBytes - kPageBytes,
-                                  kSeenPageBytes - 1, kSeenPageBytes + 1}) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, kPageBytes, sizeof(SeenPage) - kPageBytes,
+                                  sizeof(SeenPage) - 1, sizeof(SeenPage) + 1}) {
     std::filesystem::resize_file(page_path(), bytes);
     expect_refused(ErrorKind::Data, page_path(),
-                   "has " + std::to_string(bytes) + " bytes, not " + std::to_string(kSeenPageBytes));
+                   bytes < sizeof(SeenPage)
+                       ? "is cut short: " + std::to_string(bytes) + " bytes"
+                       : "has " + std::to_string(bytes) + " bytes, a page of a seen set has " +
+                             std::to_string(sizeof(SeenPage)));
   }
   std::filesystem::copy_file(whole, page_path(), std::filesystem::copy_options::overwrite_existing);
   EXPECT_NO_THROW(open());

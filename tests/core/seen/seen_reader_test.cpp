@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/publisher/seen/new_segment.hpp"
+#include "core/worker/seen/seen_facts.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 
 namespace keysieve {
@@ -158,6 +159,20 @@ TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   stop = true;
   loader.join();
   EXPECT_EQ(unavailable, 0);
+}
+
+// The loader has come round in the page since, and written other windows over their entries.
+TEST_F(SeenReaderTest, TellsTheFactsOfTheFiltersThatAreAttached) {
+  SeenWriter writer = new_writer({plan(1)});
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  append(writer, {plan(2)});
+  EXPECT_EQ(writer.retire(at(2)), 1U);
+  for (std::uint32_t i = 0; i < kSeenEntries; ++i) writer.show();
+  const SeenFacts facts = seen_facts(reader);
+  EXPECT_EQ(facts.filters, 1U);
+  EXPECT_EQ(facts.newest_ends, 1);
+  EXPECT_EQ(facts.keys, 1);
 }
 
 // Another call may have added the key by its other hash.

@@ -103,8 +103,8 @@ class SeenSets : public ::testing::Test {
   [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/" + kSet; }
   [[nodiscard]] std::string page_path() const { return folder() + "/" + kSeenPageName; }
   // For what a loader would never write to it.
-  [[nodiscard]] WritableSeenPageFile writable_page_file() const {
-    return WritableSeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt));
+  [[nodiscard]] MappedPage<SeenPage> writable_page() const {
+    return open_seen_page<SeenPage>(SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt));
   }
 
   TemporaryDirectory directory_;

@@ -170,16 +170,16 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
   for (const std::size_t offset :
        {offsetof(SeenPage, magic), offsetof(SeenPage, abi_major), offsetof(SeenPage, seed),
         offsetof(SeenPage, state) + 3, entry + offsetof(SeenPlan, size.block_words) + 1}) {
-    const WritableSeenPageFile file = writable_page_file();
-    auto* const byte = reinterpret_cast<std::byte*>(&file.writable_page()) + offset;
+    const MappedPage<SeenPage> file = writable_page();
+    auto* const byte = reinterpret_cast<std::byte*>(&file.page()) + offset;
     *byte ^= std::byte{0x10};
     EXPECT_FALSE(writer().adopt()) << offset;
     *byte ^= std::byte{0x10};
   }
   EXPECT_TRUE(writer().adopt());
-  std::filesystem::resize_file(page_path(), kSeenPageBytes - 1);
+  std::filesystem::resize_file(page_path(), sizeof(SeenPage) - 1);
   EXPECT_FALSE(writer().adopt());
-  std::filesystem::resize_file(page_path(), kSeenPageBytes);
+  std::filesystem::resize_file(page_path(), sizeof(SeenPage));
 }
 
 TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {

@@ -140,17 +140,17 @@ TEST_F(UnavailableSeen, IsMissingInAnotherNamespaceOfSegments) {
 
 TEST_F(UnavailableSeen, RefusesAPageWithMoreFiltersThanASetMayHave) {
   const SeenWriter writer = started_writer();
-  const WritableSeenPageFile file = writable_page_file();
+  const MappedPage<SeenPage> file = writable_page();
   for (const SeenState state : {SeenState{0, kMaxSeenFilters + 1}, SeenState{7, 0xffff}}) {
-    file.writable_page().state = state.word();
+    file.page().state = state.word();
     expect_missing(AllOf(HasSubstr(page_path()), HasSubstr("damaged")));
   }
 }
 
 TEST_F(UnavailableSeen, RefusesAnEntryThatLeadsBeyondItsSegment) {
   const SeenWriter writer = started_writer();
-  const WritableSeenPageFile file = writable_page_file();
-  SeenEntry& entry = file.writable_page().entries[writer.state().first];
+  const MappedPage<SeenPage> file = writable_page();
+  SeenEntry& entry = file.page().entries[writer.state().first];
   const SeenEntry good = entry;
   for (const std::uint64_t words :
        {std::uint64_t{0}, good.plan.size.words ^ std::uint64_t{1} << 60, good.plan.size.words - 1,

@@ -92,6 +92,12 @@ TEST(WordValue, NeverChanges) {
   EXPECT_EQ(tag_of({0x0123456789abcdef}), 0xc9f7140509d2614U);
 }
 
+TEST(WordValue, HasEachTagIfItIsTheOneThatHasEveryTag) {
+  std::mt19937_64 random(3);
+  EXPECT_EQ(kEveryTag.tags(), kMostTags);
+  for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(kEveryTag.has(random()));
+}
+
 TEST(Word, ChangesOnlyIfItHoldsWhatIsExpected) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 1'000; ++i) {

@@ -19,8 +19,8 @@ class AvailabilityTest : public test::SharedMemory {
   // Rewrites the control page's header, with the right checksum, as a publisher of another version would.
   template <typename Change>
   void rewrite_control(Change change) {
-    const WritableControlFile control = writable_control();
-    ControlPage& page = control.writable_page();
+    const MappedPage<ControlPage> control = writable_control();
+    ControlPage& page = control.page();
     change(page);
     page.header_checksum =
         checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));
@@ -95,13 +95,15 @@ TEST_F(AvailabilityTest, IsIncompatibleWithASnapshotOfALaterFormat) {
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(1))), HasSubstr("format 2")));
 }
 
-TEST_F(AvailabilityTest, KeepsServingWhenALaterFormatIsPublished) {
+TEST_F(AvailabilityTest, IsIncompatibleForARunningWorkerOnceALaterFormatIsPublished) {
   publish("old");
   SetReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
   publish_by_hand(2, of_later_format(snapshot_of("new")).get());
-  EXPECT_EQ(publication_seen_by(reader), 1U);
-  EXPECT_EQ(reader.availability(), Availability::Ready);
+  EXPECT_FALSE(reader.follow());
+  EXPECT_EQ(reader.availability(), Availability::Incompatible);
+  publish("newer");
+  EXPECT_EQ(publication_seen_by(reader), 3U);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ class BypassTest : public test::SharedMemory {
 struct Switch {
   const char* name;
   void (*set)(const std::string&, std::string_view, UnixSeconds);
-  void (*clear)(const std::string&, std::string_view);
   std::uint64_t bit;
   const char* reason;
 
@@ -32,15 +31,14 @@ struct Switch {
 class EachBypass : public BypassTest, public ::testing::WithParamInterface<Switch> {
  protected:
   void set(UnixSeconds until) const { GetParam().set(directory_.path(), kSet, until); }
-  void clear() const { GetParam().clear(directory_.path(), kSet); }
+  void clear() const { set(kBypassOver); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Bypass, EachBypass,
-                         ::testing::Values(Switch{"OfAnOperator", set_bypass, clear_bypass, kBypassBit,
-                                                  "bypassed by an operator of this host"},
-                                           Switch{"OfTheStore", set_store_bypass, clear_store_bypass,
-                                                  kStoreBypassBit, "bypassed in the store"}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Bypass, EachBypass,
+    ::testing::Values(Switch{"OfAnOperator", set_bypass, kBypassBit, "bypassed by an operator of this host"},
+                      Switch{"OfTheStore", set_store_bypass, kStoreBypassBit, "bypassed in the store"}),
+    [](const auto& tested) { return tested.param.name; });
 
 TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
   publish("key");
@@ -65,6 +63,21 @@ TEST_P(EachBypass, IsSeenAtTheNextCallAfterAnEarlierOneHasEnded) {
   EXPECT_FALSE(reader.follow());
 }
 
+// The loader, which would clear the bit, is stopped.
+TEST_P(EachBypass, LeavesCallsToTheOrdinaryChecksAfterItsEnd) {
+  publish("key");
+  set(unix_now() - 1);
+  SetReader reader = this->reader();
+  int looks = 0;
+  for (int call = 0; call < 10'000; ++call) {
+    if (reader.begin_call() && reader.refresh()) ++looks;
+    ASSERT_NE(reader.serving(), nullptr);
+  }
+  EXPECT_LT(looks, 100);
+  set(unix_now() + 100);
+  EXPECT_FALSE(reader.follow());
+}
+
 TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
   if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
   publish("key");
@@ -74,7 +87,8 @@ TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
       ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
     }
     set(0);
-    const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+    const auto control =
+        open_control_page<const ControlPage>(SetFolder::open(directory_.path(), kSet, 12345));
     EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
     clear();
     EXPECT_EQ(control.page().current.load(), 1U);
@@ -117,16 +131,16 @@ TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host, and in the store");
 
-  clear_bypass(directory_.path(), kSet);
+  set_bypass(directory_.path(), kSet, kBypassOver);
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed in the store");
 
   set_bypass(directory_.path(), kSet, 0);
-  clear_store_bypass(directory_.path(), kSet);
+  set_store_bypass(directory_.path(), kSet, kBypassOver);
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
 
-  clear_bypass(directory_.path(), kSet);
+  set_bypass(directory_.path(), kSet, kBypassOver);
   EXPECT_TRUE(reader.follow());
 }
 

@@ -61,7 +61,7 @@ TEST_F(CopiedUpTest, ASetCanBeBypassed) {
   reader.check_soon();
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
-  clear_bypass(directory_.path(), kSet);
+  set_bypass(directory_.path(), kSet, kBypassOver);
   EXPECT_TRUE(reader.follow()) << "from now on at the next call";
 }
 

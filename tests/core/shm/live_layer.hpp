@@ -21,8 +21,7 @@ class LiveLayers : public SharedMemory {
   // Over a base of "base0" to "base99".
   std::uint64_t publish_with(const NewLayer& layer) const {
     Publisher publisher = this->publisher();
-    return publisher.publish(base().get(), 1, layer,
-                             layer.live_keys() == 0 ? publisher.current() : PublicationId{});
+    return publisher.publish(base().get(), 1, layer);
   }
   static SnapshotBytes base(const FilterKind& kind = filter_kind_named(kDefaultKindName)) {
     return snapshot_of("base", {.set_name = kSet, .kind = &kind, .seed = kSeed});

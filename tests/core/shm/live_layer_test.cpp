@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/live_file.hpp"
@@ -108,8 +108,9 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publish_with(empty_layer());
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
-    const WritableLiveFile live(folder, live_file_name(1), {writable_control().page().instance, 1});
-    set_layer_bits(live.writable_lanes(), live.geometry(), hash("live1"));
+    const auto live =
+        open_live_page<LivePage>(folder, live_file_name(1), {writable_control().page().instance, 1});
+    set_layer_bits(lanes_of(live), layer_of(live).geometry(), hash("live1"));
   }
   SetReader reader = this->reader();
   EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
@@ -128,47 +129,26 @@ TEST_F(LiveLayerTest, CountsAKeyWhoseBitsWereCopiedButNotCounted) {
 TEST_F(LiveLayerTest, IsStillThereForALateReader) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));
-  SetReader reader = this->reader(std::chrono::hours(1));
+  SetReader reader = this->reader();
   const Attachment* late = reader.follow();
   for (int i = 0; i < 3; ++i) publish_with({});
   EXPECT_FALSE(std::filesystem::exists(file(live_file_name(1))));
   EXPECT_TRUE(late->may_contain(hash("live1")));
 }
 
-TEST_F(LiveLayerTest, OfThePreviousPublicationGetsKeysToo) {
+// A running worker asks the layer of the publication that is current, which the loader has filled before.
+TEST_F(LiveLayerTest, IsAskedByARunningWorkerAsSoonAsItIsCurrent) {
   publish_with(empty_layer());
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  publish_with(empty_layer());
-  {
-    Publisher publisher = this->publisher();
-    EXPECT_FALSE(test::may_contain(late, "live1"));
-    publisher.open_previous_layer()->add(hash("live1"));
-    publisher.open_layer()->add(hash("live1"));
-  }
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  EXPECT_TRUE(test::may_contain(late, "live1"));
-}
-
-TEST_F(LiveLayerTest, IsNotUsedWhenItLacksKeysOfTheNextOne) {
-  publish_with(empty_layer());
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  SetReader running = this->reader();
+  publisher().open_layer()->add(hash("live1"));
+  EXPECT_TRUE(test::may_contain(running, "live1"));
   NewLayer layer = empty_layer();
   layer.add(hash("live1"));
   publish_with(layer);
-  EXPECT_TRUE(test::may_contain(late, "live1"));
-  EXPECT_EQ(test::publication_seen_by(late), 2U);
-}
-
-TEST_F(LiveLayerTest, OfThePreviousPublicationIsNotUsedOnceItCannotBeFilled) {
-  publish_with({});
-  SetReader late = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  publish_with(empty_layer());
-  EXPECT_EQ(test::publication_seen_by(late), 1U);
-  EXPECT_FALSE(publisher().open_previous_layer()) << "it has none";
-  EXPECT_EQ(test::publication_seen_by(late), 2U);
+  publisher().open_layer()->add(hash("live2"));
+  EXPECT_TRUE(test::may_contain(running, "live2"));
+  EXPECT_TRUE(test::may_contain(running, "live1"));
+  EXPECT_EQ(test::publication_seen_by(running), 2U);
 }
 
 // All pages were written during publication, so a later store needs no more space.
@@ -256,8 +236,7 @@ class LivePageTest : public test::LiveLayers {
   template <typename Change>
   static void rewrite_header(LivePage& page, Change change) {
     change(page);
-    page.header_checksum =
-        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
+    page.header_checksum = header_checksum(page);
   }
   void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
   void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
@@ -320,7 +299,7 @@ TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
     const PublicationId id{writable_control().page().instance, 1};
-    WritableLiveFile(folder, live_file_name(1), id).writable_page().live_keys = 5;
+    open_live_page<LivePage>(folder, live_file_name(1), id).page().live_keys = 5;
   }
   const Attachment& attached = attach();
   EXPECT_EQ(attached.layer().keys(), 0U);

@@ -44,10 +44,9 @@ TEST_F(PoorFileSystem, KeepsAFileThatHasTheNameAlready) {
   publish("old");
   EXPECT_EQ(run_without({kNoReplace},
                         [this] {
-                          const auto folder =
-                              PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
-                          static_cast<void>(folder.create_file("new", 0600));
-                          return test::failure_of([&] { folder.rename_file("new", kControlName); }) ==
+                          const auto folder = open_or_create_folder(directory_.path(), kSet, std::nullopt);
+                          static_cast<void>(create_file(folder, "new", 0600));
+                          return test::failure_of([&] { rename_file(folder, "new", kControlName); }) ==
                                      ErrorKind::CannotCreate &&
                                  folder.status_of("new");
                         }),

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
@@ -56,13 +56,14 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
   std::filesystem::copy_file(file(kControlName), file("copy"));
   std::filesystem::rename(file("copy"), file(kControlName));
   {
-    const WritableControlFile another = writable_control();
-    ASSERT_TRUE(lock_page(another.file(), file(kControlName)));
+    const FileDescriptor another =
+        SetFolder::open(directory_.path(), kSet, std::nullopt).open_file(kControlName, O_RDWR);
+    ASSERT_TRUE(lock_page(another, file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
       EXPECT_EQ(test::failure_of([&] { publisher.publish(snapshot_of("new").get(), 1); }), ErrorKind::Locked)
           << attempt;
     }
-    EXPECT_EQ(publication_of(another.page().current), 1U);
+    EXPECT_EQ(publication_of(writable_control().page().current), 1U);
   }
   EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
 }
@@ -70,8 +71,8 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
 TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   publish("old");
   {
-    const WritableControlFile control = writable_control();
-    control.writable_page().abi_major = 2;
+    const MappedPage<ControlPage> control = writable_control();
+    control.page().abi_major = 2;
   }
   EXPECT_THAT(test::message_of<ErrorKind::Incompatible>([&] { publisher(); }),
               AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
@@ -97,6 +98,27 @@ TEST_F(PublisherControlTest, SaysThatAPublishedSetHasNoLoaderAnyMore) {
   publish("old");
   publisher().leave();
   EXPECT_TRUE(Troubles(writable_control().page().troubles).has(Trouble::NotConfigured));
+}
+
+// What is added to the page later must find zero there.
+TEST_F(PublisherControlTest, WritesReservedBytesAsZero) {
+  constexpr std::size_t kFields[] = {64, 128, 192, 256, 384, 512, 576, 640};  // docs/concurrency.md
+  publish("old");
+  Publisher publisher = this->publisher();
+  publisher.publish(snapshot_of("new").get(), 1);
+  publisher.mark_adds_lost(1);
+  publisher.confirm(1);
+  publisher.beat(1, 1);
+  publisher.leave();
+  set_bypass(directory_.path(), kSet, 1);
+  set_store_bypass(directory_.path(), kSet, 1);
+  const MappedPage<ControlPage> control = writable_control();
+  const Bytes page = std::as_bytes(std::span(&control.page(), 1));
+  for (std::size_t at = kCacheLineBytes; at < page.size(); ++at) {
+    const bool is_field =
+        std::ranges::any_of(kFields, [at](std::size_t field) { return at / 8 == field / 8; });
+    EXPECT_TRUE(is_field || page[at] == std::byte{0}) << at;
+  }
 }
 
 // The page can be made anew, its number with it.

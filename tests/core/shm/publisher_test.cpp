@@ -50,7 +50,7 @@ TEST_F(PublisherTest, PublishesTheGivenBytes) {
 }
 
 TEST_F(PublisherTest, ReplacesADamagedPublicationForEveryReader) {
-  SetReader reader = reader_of_old(std::chrono::hours(1));
+  SetReader reader = reader_of_old();
   EXPECT_TRUE(publisher().mark_damaged());
   EXPECT_FALSE(publisher().mark_damaged());
   EXPECT_FALSE(reader.follow());

@@ -27,8 +27,8 @@ TEST(PublicationFile, IsNotRecognisedInOtherNames) {
 
 class SetFolderTest : public ::testing::Test {
  protected:
-  [[nodiscard]] PublisherFolder created() const {
-    return PublisherFolder::open_or_create(directory_.path(), "tags", std::nullopt);
+  [[nodiscard]] SetFolder created() const {
+    return open_or_create_folder(directory_.path(), "tags", std::nullopt);
   }
 
   test::TemporaryDirectory directory_;
@@ -38,7 +38,7 @@ TEST_F(SetFolderTest, IsOpenedOnlyIfItExists) {
   EXPECT_THAT(test::message_of<ErrorKind::MissingInput>(
                   [&] { SetFolder::open(directory_.path(), "tags", std::nullopt); }),
               HasSubstr(directory_ / "tags"));
-  const PublisherFolder folder = created();
+  const SetFolder folder = created();
   EXPECT_EQ(folder.path(), directory_ / "tags");
   EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
 }
@@ -48,51 +48,50 @@ TEST_F(SetFolderTest, RefusesNamesThatAreNoSetNames) {
     EXPECT_EQ(test::failure_of([&] { SetFolder::open(directory_.path(), name, std::nullopt); }),
               ErrorKind::Usage)
         << name;
-    EXPECT_EQ(
-        test::failure_of([&] { PublisherFolder::open_or_create(directory_.path(), name, std::nullopt); }),
-        ErrorKind::Usage)
+    EXPECT_EQ(test::failure_of([&] { open_or_create_folder(directory_.path(), name, std::nullopt); }),
+              ErrorKind::Usage)
         << name;
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
 TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
-  const PublisherFolder folder = created();
-  const auto create = [&] { return folder.create_file("new", 0640); };
+  const SetFolder folder = created();
+  const auto create = [&] { return create_file(folder, "new", 0640); };
   EXPECT_TRUE(create().is_open());
   EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(create),
               AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists")));
 }
 
 TEST_F(SetFolderTest, NeverRenamesOverAnotherFile) {
-  const PublisherFolder folder = created();
+  const SetFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   std::ofstream(folder.path_of("b")) << "b";
-  EXPECT_EQ(test::failure_of([&] { folder.rename_file("a", "b"); }), ErrorKind::CannotCreate);
-  folder.rename_file("a", "c");
-  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("b", "c"));
+  EXPECT_EQ(test::failure_of([&] { rename_file(folder, "a", "b"); }), ErrorKind::CannotCreate);
+  rename_file(folder, "a", "c");
+  EXPECT_THAT(file_names(folder), UnorderedElementsAre("b", "c"));
 }
 
 TEST_F(SetFolderTest, RemovesAFileAndIgnoresAMissingOne) {
-  const PublisherFolder folder = created();
+  const SetFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
-  folder.remove_file("a");
-  EXPECT_NO_THROW(folder.remove_file("a"));
-  EXPECT_TRUE(folder.file_names().empty());
+  remove_file(folder, "a");
+  EXPECT_NO_THROW(remove_file(folder, "a"));
+  EXPECT_TRUE(file_names(folder).empty());
 }
 
 TEST_F(SetFolderTest, KeepsUsingTheFolderItOpened) {
-  const PublisherFolder folder = created();
+  const SetFolder folder = created();
   std::filesystem::rename(directory_ / "tags", directory_ / "moved");
   std::filesystem::create_directory(directory_ / "tags");
-  const FileDescriptor file = folder.create_file("new", 0640);
+  const FileDescriptor file = create_file(folder, "new", 0640);
   EXPECT_TRUE(std::filesystem::exists(directory_ / "moved/new"));
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / "tags"));
 }
 
 TEST_F(SetFolderTest, ClosesItsFilesOnExec) {
-  const PublisherFolder folder = created();
-  const FileDescriptor file = folder.create_file("new", 0640);
+  const SetFolder folder = created();
+  const FileDescriptor file = create_file(folder, "new", 0640);
   EXPECT_NE(::fcntl(folder.descriptor().get(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_NE(::fcntl(folder.open_file("new", O_RDONLY).get(), F_GETFD) & FD_CLOEXEC, 0);

@@ -10,8 +10,8 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/forked.hpp"
@@ -46,20 +46,16 @@ class SharedMemory : public ::testing::Test {
   Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
   std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
     Publisher publisher = this->publisher();
-    return publisher.publish(snapshot.get(), generation, {}, publisher.current());
+    return publisher.publish(snapshot.get(), generation);
   }
   std::uint64_t publish(const std::string& prefix, std::uint64_t generation = 1) const {
     return publish(snapshot_of(prefix), generation);
   }
 
-  // Attaches at once, unless told otherwise.
-  [[nodiscard]] SetReader reader(std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const {
-    return {{.directory = directory_.path(), .max_jitter = max_jitter}, kSet};
-  }
+  [[nodiscard]] SetReader reader() const { return {{.directory = directory_.path()}, kSet}; }
 
   // A reader that has attached publication 1, whose keys are "old0" to "old99".
-  [[nodiscard]] SetReader reader_of_old(
-      std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const;
+  [[nodiscard]] SetReader reader_of_old() const;
 
   // What a new reader attaches. Valid until the next call.
   const Attachment& attach() {
@@ -90,29 +86,27 @@ class SharedMemory : public ::testing::Test {
     return names;
   }
 
-  [[nodiscard]] WritableControlFile writable_control() const {
-    return WritableControlFile(SetFolder::open(directory_.path(), kSet, std::nullopt));
+  [[nodiscard]] MappedPage<ControlPage> writable_control() const {
+    return open_control_page<ControlPage>(SetFolder::open(directory_.path(), kSet, std::nullopt));
   }
 
   // Writes a publication without the publisher's checks, and makes it current.
   void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
-    const WritableControlFile control = writable_control();
+    const MappedPage<ControlPage> control = writable_control();
     place_files(control.page().instance, publication, snapshot);
     make_current_by_hand(publication);
   }
   void make_current_by_hand(std::uint64_t publication) const {
-    const WritableControlFile control = writable_control();
-    ControlPage& page = control.writable_page();
-    page.previous.store(publication_of(page.current));
-    page.current.store(publication);
+    const MappedPage<ControlPage> control = writable_control();
+    control.page().current.store(publication);
   }
   void place_files(std::uint64_t instance, std::uint64_t publication, Bytes snapshot) const {
-    const auto set_folder = PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
+    const auto set_folder = open_or_create_folder(directory_.path(), kSet, std::nullopt);
     const std::string live_name = live_file_name(publication);
     // A snapshot that is cut short has no seed.
     const HashSeed seed =
         snapshot.size() < kPageBytes ? HashSeed{} : load<SnapshotHeader>(snapshot.data()).seed;
-    write_all(set_folder.create_file(live_name, 0640),
+    write_all(create_file(set_folder, live_name, 0640),
               new_live_page({.instance = instance,
                              .publication = publication,
                              .generation = 1,
@@ -120,7 +114,7 @@ class SharedMemory : public ::testing::Test {
                              .seed = seed}),
               live_name);
     const std::string snapshot_name = snapshot_file_name(publication);
-    write_all(set_folder.create_file(snapshot_name, 0440), snapshot, snapshot_name);
+    write_all(create_file(set_folder, snapshot_name, 0440), snapshot, snapshot_name);
   }
 
   TemporaryDirectory directory_;
@@ -146,9 +140,9 @@ inline bool answers_from_new(SetReader& reader) {
   return may_contain(reader, "new1") && !may_contain(reader, "old1");
 }
 
-inline SetReader SharedMemory::reader_of_old(std::chrono::milliseconds max_jitter) const {
+inline SetReader SharedMemory::reader_of_old() const {
   publish("old");
-  SetReader reader = this->reader(max_jitter);
+  SetReader reader = this->reader();
   EXPECT_EQ(publication_seen_by(reader), 1U);
   return reader;
 }

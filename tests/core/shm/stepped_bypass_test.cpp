@@ -12,7 +12,7 @@ using SteppedBypass = test::SharedMemory;
 // again `gap` instructions later.
 TEST_F(SteppedBypass, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
   publish("key");
-  const WritableControlFile control = writable_control();
+  const MappedPage<ControlPage> control = writable_control();
   const auto is_on = [&] { return is_bypassed(control.page().current); };
   const auto clearing = [&] {
     return [publisher = std::make_shared<Publisher>(this->publisher())] {
@@ -26,7 +26,7 @@ TEST_F(SteppedBypass, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefor
     const bool stepped = test::step_through(clearing, [&] {
       if (since_cleared >= 0 || !is_on()) ++since_cleared;
       if (since_cleared == 0) set_bypass(directory_.path(), kSet, unix_now() + 3'600);
-      if (since_cleared == gap) clear_bypass(directory_.path(), kSet);
+      if (since_cleared == gap) set_bypass(directory_.path(), kSet, kBypassOver);
     });
     if (!stepped) GTEST_SKIP() << "may not trace a process";
     ASSERT_GE(since_cleared, 0);

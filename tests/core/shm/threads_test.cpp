@@ -59,13 +59,13 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
   std::thread operator_at_work([this] {
     for (int i = 0; i < 200; ++i) {
       set_bypass(directory_.path(), kSet, 0);
-      clear_bypass(directory_.path(), kSet);
+      set_bypass(directory_.path(), kSet, kBypassOver);
     }
   });
   std::thread loader_at_work([this] {
     for (int i = 0; i < 200; ++i) {
       set_store_bypass(directory_.path(), kSet, 0);
-      clear_store_bypass(directory_.path(), kSet);
+      set_store_bypass(directory_.path(), kSet, kBypassOver);
     }
   });
   std::uint64_t last = 0;
@@ -81,8 +81,8 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
 TEST_F(PublishingBesideThreads, LosesNeitherAPublicationNorASwitchOfABypass) {
   Publisher publisher = this->publisher();
   publisher.publish(generations_.snapshot(0), 0);
-  const WritableControlFile control = writable_control();
-  std::atomic<std::uint64_t>& current = control.writable_page().current;
+  const MappedPage<ControlPage> control = writable_control();
+  std::atomic<std::uint64_t>& current = control.page().current;
   std::atomic<bool> is_over{false};
   std::uint64_t switches = 0;
   std::thread operator_at_work([&] {
@@ -129,9 +129,9 @@ class AddingBesideThreads : public test::LiveLayers {
 
 TEST_F(AddingBesideThreads, ShowsEachReaderAllCountedKeys) {
   publish_with(empty_layer(kKeys));
-  WritableLiveFile file(SetFolder::open(directory_.path(), kSet, std::nullopt), live_file_name(1),
-                        {writable_control().page().instance, 1});
-  const LiveLayer layer = file.layer();
+  auto file = open_live_page<LivePage>(SetFolder::open(directory_.path(), kSet, std::nullopt),
+                                       live_file_name(1), {writable_control().page().instance, 1});
+  const LiveLayer layer = layer_of(file);
   LayerWriter writer(std::move(file));
   std::vector<std::thread> readers;
   for (int i = 0; i < kReadingThreads; ++i) readers.emplace_back([&] { read(layer); });

@@ -13,8 +13,8 @@
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/clock.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounts.hpp"
 #include "tests/support/redis_server.hpp"
@@ -104,8 +104,9 @@ class DoctorProgram : public KeysieveProgram {
 class Doctor : public DoctorProgram {
  protected:
   void change_control(const std::function<void(ControlPage&)>& change) const {
-    const WritableControlFile control(SetFolder::open(shared_memory(), "tags", ::geteuid()));
-    change(control.writable_page());
+    const auto control =
+        open_control_page<ControlPage>(SetFolder::open(shared_memory(), "tags", ::geteuid()));
+    change(control.page());
   }
 };
 

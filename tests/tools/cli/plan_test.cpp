@@ -1,3 +1,7 @@
+#include <regex>
+#include <set>
+
+#include "core/builder/filters/sizing.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -13,6 +17,14 @@ class Plan : public KeysieveProgram {
   static Words kinds_of(const Json& plan) {
     Words names;
     for (const Json& kind : plan.at("kinds")) names.push_back(kind.at("kind"));
+    return names;
+  }
+  // The names of the kinds for which `is_wanted` is true, in the order of the registry.
+  template <typename IsWanted>
+  static Words kinds_that(IsWanted is_wanted) {
+    Words names;
+    for (const FilterKind& kind : filter_kinds())
+      if (is_wanted(kind)) names.emplace_back(kind.name);
     return names;
   }
   static Json kind_in(const Json& plan, const std::string& name) {
@@ -66,11 +78,20 @@ TEST_F(Plan, RecommendsOneKindForWhatIsNeededAndSaysWhy) {
 }
 
 TEST_F(Plan, LeavesOutKindsThatCannotReachTheTarget) {
-  const Json low = plan("1M", {"--fpr", "1e-9"});
-  EXPECT_THAT(kinds_of(low), ElementsAre("ribbon", "bloom"));
-  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-8"})), ElementsAre("cuckoo", "bloom", "ribbon"));
-  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--all"})),
-              ElementsAre("ribbon", "bloom", "partitioned_bloom", "xor", "binary_fuse"));
+  for (const double fpr : {1e-9, 1e-8}) {
+    const auto reaches = [fpr](const FilterKind& kind) {
+      return reaches_target(kind, {.keys = 1'000'000, .target_fpr = fpr});
+    };
+    const Json all = plan("1M", {"--fpr", fpr == 1e-9 ? "1e-9" : "1e-8", "--all"});
+    EXPECT_THAT(kinds_of(all), ::testing::UnorderedElementsAreArray(kinds_that(reaches)));
+    Words too_high;
+    for (const Json& kind : all.at("too_high")) {
+      too_high.push_back(kind.at("kind"));
+      EXPECT_EQ(kind.at("lowest_fpr"), lowest_target(filter_kind_named(too_high.back()), {})) << kind;
+    }
+    EXPECT_EQ(too_high, kinds_that([&](const FilterKind& kind) { return !reaches(kind); }));
+  }
+  EXPECT_EQ(kinds_of(plan("1M", {"--fpr", "1e-9"})).front(), "ribbon");
   EXPECT_THAT(
       said({"plan", "--keys", "1M", "--fpr", "1e-9"}),
       AllOf(HasSubstr("1,000,000 keys at a target FPR of 0.000000100 %"),
@@ -98,7 +119,8 @@ TEST_F(Plan, SaysWhatEachKindCosts) {
 
 TEST_F(Plan, ShowsTheUsualKindsWithRoomForGrowthOrKnownAbsentKeysOnlyWhereAskedFor) {
   const Words keys{"plan", "--keys", "80000"};
-  EXPECT_THAT(kinds_of(json(keys)), ElementsAre("split_block_bloom", "bloom", "cuckoo", "ribbon"));
+  EXPECT_THAT(kinds_of(json(keys)), ::testing::UnorderedElementsAreArray(
+                                        kinds_that([](const FilterKind& kind) { return kind.is_usual; })));
   EXPECT_THAT(said(keys), AllOf(HasSubstr(" 1 cache line\n"), HasSubstr(" 7 cache lines\n"),
                                 Not(HasSubstr("room")), Not(HasSubstr("known-absent"))));
   EXPECT_THAT(said(keys + Words{"--growth", "2"}), HasSubstr("with room for 2 times the keys"));
@@ -162,9 +184,13 @@ TEST_F(PlanPlot, HasACurveOfEveryKindAndTheBound) {
   EXPECT_THAT(script, AllOf(StartsWith("set "), HasSubstr("title 'bound: "), Not(HasSubstr("set terminal")),
                             ContainsRegex("dashtype 1 title 'split_block_bloom'"),
                             ContainsRegex("dashtype 2 title 'xor'")));
-  const Json plan = json({"plan", "--keys", "80000", "--all"});
-  for (const Json& kind : plan.at("kinds")) {
-    EXPECT_THAT(script, HasSubstr("title '" + kind.at("kind").get<std::string>() + "'"));
+  std::set<std::string> colours;
+  for (const FilterKind& kind : filter_kinds()) {
+    std::smatch curve;
+    ASSERT_TRUE(std::regex_search(
+        script, curve,
+        std::regex("linecolor (\\S+ [^)]*\\)) dashtype . title '" + std::string(kind.name) + "'")));
+    EXPECT_TRUE(colours.insert(curve[1]).second) << kind.name << " looks like another kind";
   }
 }
 

@@ -7,7 +7,7 @@
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
-#include "core/publisher/seen/writable_seen_page.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
@@ -98,7 +98,7 @@ TEST_F(BypassOfSeenSets, IsNotLostBesideALoaderThatChangesTheWindows) {
   for (int i = 0; i < 2000; ++i) {
     set_seen_bypass(shared_memory(), "clicks", 0);
     ASSERT_TRUE(loader->state().is_bypassed);
-    clear_seen_bypass(shared_memory(), "clicks");
+    set_seen_bypass(shared_memory(), "clicks", kBypassOver);
     ASSERT_FALSE(loader->state().is_bypassed);
   }
   is_over = true;

@@ -34,8 +34,7 @@ class SteadyReader {
 
   SteadyReader(const Site& site, const std::string& set_name, KeyRange keys)
       : process_(start_process([&] {
-          SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)},
-                           set_name);
+          SetReader reader({.directory = site.directory()}, set_name);
           for (bool is_over = false; !is_over;) {
             is_over = shared_->is_over.load();
             const int seen = shared_->seen.load();

@@ -161,8 +161,8 @@ class KeysievedInACgroup : public Keysieved {
     return true;
   }
   [[nodiscard]] bool has_trouble(Trouble trouble) const {
-    const ControlFile control =
-        ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
+    const auto control =
+        open_control_page<const ControlPage>(SetFolder::open(site_.directory(), "tags", std::nullopt));
     return Troubles(control.page().troubles.load()).has(trouble);
   }
   // As /tmp is in Debian 13: what keysieved saves there counts as its memory.

@@ -217,7 +217,8 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   start({"WATCHDOG_USEC=60000"});
   ASSERT_TRUE(is_told("READY=1")) << told_;
   keysieved_->send(SIGSTOP);
-  const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
+  const auto control =
+      open_control_page<const ControlPage>(SetFolder::open(site_.directory(), "tags", std::nullopt));
   ASSERT_TRUE(eventually([this] { return keysieved_->is_stopped(); }));
   site_.push("tags", added_keys(1000));
   read_all();

@@ -71,7 +71,7 @@ TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
   EXPECT_TRUE(said("tags: generation 1 is live as publication 1 (1,000 keys, ")) << said_;
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
   const auto folder = SetFolder::open(site_.directory(), "tags", std::nullopt);
-  const ControlFile control = ControlFile::open_read_only(folder);
+  const auto control = open_control_page<const ControlPage>(folder);
   EXPECT_GE(control.page().last_confirmed.load(), unix_now() - 60);
   EXPECT_GE(control.page().heartbeat.load(), unix_now() - 60);
 }

@@ -195,7 +195,7 @@ class Site {
 
  private:
   [[nodiscard]] SetReader reader(const std::string& set_name) const {
-    return {{.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name};
+    return {{.directory = directory()}, set_name};
   }
   static bool has(const Attachment* attached, KeyRange keys) {
     if (attached == nullptr) return false;

@@ -69,20 +69,16 @@ void LayerFiller::fill(Publisher& publisher, const LivePublication& live, Steady
 
 // Everything is added to a publication that was not seen before, such as one that was live when this
 // process started: the process that filled it may have been killed in the middle.
-std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const LivePublication& live) {
+std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, const LivePublication& live) {
   const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
   const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
   std::optional<LayerWriter> layer = publisher.open_layer();
   if (!layer) return layer;
   const std::optional<LogPosition> some = adds_.take_news();
   const std::optional<LogPosition> news = is_seen ? some : LogPosition{};
-  if (!is_seen) {
-    copy_.reset();
-    previous_copy_.reset();
-  }
+  if (!is_seen) copy_.reset();
   if (news) {
-    add_to_previous(publisher, *news);
-    add(*layer, copy_, std::max(*news, live.adds_from));
+    add(*layer, std::max(*news, live.adds_from));
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
@@ -90,56 +86,31 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
   return layer;
 }
 
-void LayerFiller::add_to_previous(Publisher& publisher, const LogPosition& after) {
-  // restore() says so.
-  if (previous_copy_ && publisher.previous() != previous_) return publisher.leave_previous();
-  std::optional<LayerWriter> layer = publisher.open_previous_layer();
-  if (!layer) return previous_copy_.reset();
-  previous_ = layer->publication();
-  add(*layer, previous_copy_, after);
-}
-
-void LayerFiller::add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const {
+void LayerFiller::add(LayerWriter& layer, const LogPosition& after) {
   const KeyHasher hasher(layer.seed());
   adds_.mirror().visit_after(after, [&](std::string_view key) {
     const KeyHash hash = hasher(key);
     layer.add(hash);
-    if (copy) copy->add(hash);
+    if (copy_) copy_->add(hash);
   });
   layer.sync();
-  if (!copy) copy.emplace(layer.layer());
+  if (!copy_) copy_.emplace(layer.layer());
 }
 
-std::string LayerFiller::restore(Publisher& publisher) {
+std::string LayerFiller::restore(const Publisher& publisher) {
   if (filled_ != publisher.current() || filled_in_ != publisher.control_identity()) return "";
-  std::string found = restore_previous(publisher);
   std::optional<LayerWriter> layer;
   try {
     layer = publisher.open_layer();
   } catch (const Error&) {
     // It is published again, or fill() says why not.
   }
-  const std::string also = layer && copy_ ? restored(*std::move(layer), *copy_) : "";
-  return found + (found.empty() || also.empty() ? "" : "; ") + also;
-}
-
-std::string LayerFiller::restore_previous(Publisher& publisher) {
-  if (!previous_copy_) return "";
-  try {
-    std::optional<LayerWriter> layer;
-    if (publisher.previous() == previous_) layer = publisher.open_layer_of(previous_);
-    if (layer) return restored(*std::move(layer), *previous_copy_);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) return "";
-  }
-  previous_copy_.reset();
-  publisher.leave_previous();
-  return "the live layer of the publication before cannot be found or opened; workers leave it";
+  return layer && copy_ ? restored(*std::move(layer), *copy_) : "";
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                                  std::uint64_t live_keys) {
-  SetReader reader({.directory = directory_, .max_jitter = std::chrono::milliseconds(0)}, config_.name);
+  SetReader reader({.directory = directory_}, config_.name);
   reader.follow();
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
@@ -149,7 +120,7 @@ void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& li
                 fmt::format("{} and the adds log hold less than the live layer, which is full",
                             adds_.mirror().path()));
   }
-  publisher.publish(attachment->snapshot().bytes(), live.generation, larger, filled_);
+  publisher.publish(attachment->snapshot().bytes(), live.generation, larger);
   is_full_ = false;
   spdlog::info("{}: live layer enlarged from {} to {} for {}", config_.name, format_bytes(geometry.bytes()),
                format_bytes(larger.geometry().bytes()), format_count_of(larger.live_keys(), "key"));

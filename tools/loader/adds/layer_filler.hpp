@@ -22,39 +22,31 @@ class LayerFiller {
   // `least` shards or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Adds what has arrived since the last call to the layer of the previous publication, then to that of the
-  // live one, and returns the latter; nothing when it has no layer. Throws as a Publisher does.
-  std::optional<LayerWriter> add_news(Publisher& publisher, const LivePublication& live);
-  // Compares the layers that readers may ask, the previous and the live one, with what this process has put
-  // there, and restores what they have lost. Says what was wrong; empty when all was right, or when the
-  // next add_news() adds everything anyway.
-  std::string restore(Publisher& publisher);
-  // The publication whose layer holds all that was received, as of the last add_news().
-  [[nodiscard]] const PublicationId& filled() const noexcept { return filled_; }
-
-  // Does the same. If the live layer's estimated FPR is then above the limit, publishes the same snapshot
-  // with a layer of twice the size; with a first layer when it has none and something was received. Throws
-  // as a Publisher does when that fails, and throws the same error again until the retry is due.
+  // Compares the live layer with what this process has put there, and restores what it has lost. Says what
+  // was wrong; empty when all was right, or when the next fill() adds everything anyway.
+  std::string restore(const Publisher& publisher);
+  // Adds what has arrived since the last call to the live layer. If its estimated FPR is then above the
+  // limit, publishes the same snapshot with a layer of twice the size; with a first layer when it has none
+  // and something was received. Throws as a Publisher does when that fails, and throws the same error again
+  // until the retry is due.
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
-  std::string restore_previous(Publisher& publisher);
-  void add_to_previous(Publisher& publisher, const LogPosition& after);
+  // Returns the live layer; nothing when there is none.
+  std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live);
   // Adds what was received since `after`, and takes or keeps up the copy.
-  void add(LayerWriter& layer, std::optional<NewLayer>& copy, const LogPosition& after) const;
+  void add(LayerWriter& layer, const LogPosition& after);
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
   const SetConfig& config_;
   std::string directory_;
   AddsReader& adds_;
-  PublicationId filled_{};
+  PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()
   FileIdentity filled_in_{};
-  // What this process has put into the layers of `filled_` and of the publication before it, and the number
-  // of that. Bytes in shared memory may change by themselves, and neither has a checksum.
+  // What this process has put into that layer. Bytes in shared memory may change by themselves, and a layer
+  // has no checksum.
   std::optional<NewLayer> copy_;
-  std::optional<NewLayer> previous_copy_;
-  std::uint64_t previous_ = 0;
   bool is_full_ = false;
   Backoff backoff_;
   std::optional<Error> failure_;  // there while the backoff lasts

@@ -94,7 +94,7 @@ LoaderView LoaderViewer::look(Shards shards) {
 // With a new reader each time: one that stays attached would pin publications that were replaced.
 LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
                                 Shards shards, UnixSeconds now) {
-  SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
+  SetReader reader({.directory = directory}, report->name);
   reader.follow();
   LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report), nullptr};
   const Attachment* attached = reader.attachment();

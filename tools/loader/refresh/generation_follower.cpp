@@ -61,11 +61,7 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
 std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
                                  const std::string& set_name) {
   const std::optional<UnixSeconds> until = bypassed_until(bypasses, unix_now());
-  if (until) {
-    set_store_bypass(directory, set_name, *until);
-  } else {
-    clear_store_bypass(directory, set_name);
-  }
+  set_store_bypass(directory, set_name, until.value_or(kBypassOver));
   return until;
 }
 
@@ -151,26 +147,25 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
     at_.is_again = true;
     throw Error(put_off_->error);
   }
-  const NeededAdds needed = adds_of(current);
   at_ = {Step::Compare, current};
   age_.check_follows(pointer, live_);
   const std::optional<NewestLive> newest = age_.newest_signed(live_);
   // Before the download, which may be large, and before it is saved: what is in the cache is published
   // without a look at the log.
   at_.step = Step::ReadAdds;
-  adds_.read(store, needed, pointer, AddsReader::Amount::All);
+  adds_.read(store, adds_needed_by(current.adds_from, current.as_of), pointer, AddsReader::Amount::All);
   at_.step = Step::Publish;  // what has no room is not fetched
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
   const SteadyTime begun = std::chrono::steady_clock::now();
   const Candidate candidate = source_.fetch(store, pointer);
   if (!candidate.is_cached) recorder_.pulled(seconds_since(begun));
-  const bool is_what_was_seen = candidate.record == current;
-  if (!is_what_was_seen) {  // something was pushed between the look and the pull
+  if (candidate.record != current) {  // something was pushed between the look and the pull
     PointerRecord pulled = pointer;
     pulled.current = candidate.record;
     age_.check_follows(pulled, live_);
-    adds_.read(store, adds_of(candidate.record), pointer, AddsReader::Amount::All);
+    adds_.read(store, adds_needed_by(pulled.current->adds_from, pulled.current->as_of), pointer,
+               AddsReader::Amount::All);
   }
   at_ = {Step::Check, candidate.record};
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
@@ -182,16 +177,8 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
         is_by_live ? std::optional(baseline_of(*live)) : candidate.before);
   if (!candidate.is_cached) keeper_.save(candidate.record.generation, candidate.snapshot.get(), now);
   at_.step = Step::Publish;
-  live_.publish(publisher, candidate, is_what_was_seen && live_.has_all_adds(pointer.adds_trimmed_to));
+  live_.publish(publisher, candidate);
   has_refused_ = false;
-}
-
-// From where the live snapshot needs it, if that is earlier: what was added while no loader ran may be in the
-// new snapshot, and late readers of the old one must know it too.
-NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
-  NeededAdds needed = adds_needed_by(record.adds_from, record.as_of);
-  if (live_.publication()) needed.from = std::min(needed.from, live_.publication()->adds_from);
-  return needed;
 }
 
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
@@ -212,7 +199,7 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
     log_.say_cache_trouble(error.what());
   }
   at_ = {Step::PublishCached};
-  if (candidate) live_.publish(publisher, *candidate, false);
+  if (candidate) live_.publish(publisher, *candidate);
 }
 
 // Checked as if it came from the store, because the configuration may have changed since it was saved. The

@@ -126,28 +126,14 @@ void LiveSet::check_live(const Publisher& publisher) {
   checked_ = live_->id;
 }
 
-bool LiveSet::has_all_adds(const LogPosition& trimmed_to) const noexcept {
-  if (!is_whole()) return false;
-  const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
-  return !adds_.lacks_any_of(needed) && !adds_.may_have_lost(needed) && trimmed_to <= needed.trimmed_at_most;
-}
-
-void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay) {
-  // Readers that have not attached the new publication yet answer from the one before. If that cannot be
-  // filled they attach the new one at once, because it is not filled().
-  try {
-    if (is_whole()) layers_.add_news(publisher, *live_);
-  } catch (const Error& error) {
-    spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error.what());
-  }
+void LiveSet::publish(Publisher& publisher, const Candidate& candidate) {
   const Bytes snapshot = candidate.snapshot.get();
   const SnapshotHeader header = SnapshotView::decode(snapshot, candidate.source, Check::Tables).header();
   const NewLayer layer = layers_.layer_over(header);
   if (adds_.may_have_lost(adds_needed_by(header.adds_from, header.as_of)))
     publisher.mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   const SteadyTime begun = std::chrono::steady_clock::now();
-  publisher.publish(snapshot, candidate.record.generation, layer,
-                    readers_may_stay ? layers_.filled() : PublicationId{});
+  publisher.publish(snapshot, candidate.record.generation, layer);
   const double seconds = seconds_since(begun);
   find_out();
   if (!live_) return;

@@ -76,14 +76,9 @@ class LiveSet {
   [[nodiscard]] bool is_trusted() const noexcept {
     return live_ && (config_.public_keys.empty() || trusted_ == live_->id);
   }
-  // Whether it has all keys that were added after its snapshot. Not if the log was trimmed further: a new
-  // snapshot may hold keys from there, which this host has never received. Most logs cannot say so, the
-  // pointer can.
-  [[nodiscard]] bool has_all_adds(const LogPosition& trimmed_to) const noexcept;
 
-  // Publishes what has passed all checks. `readers_may_stay`: on what was live, until their jitter is over.
-  // Throws as Publisher::publish() does.
-  void publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay);
+  // Publishes what has passed all checks. Throws as Publisher::publish() does.
+  void publish(Publisher& publisher, const Candidate& candidate);
   // As LayerFiller::fill().
   void fill(Publisher& publisher, SteadyTime now) {
     if (live_) layers_.fill(publisher, *live_, now);

@@ -64,7 +64,6 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   adds_.begin_look();
   is_begun_ = true;
   if (const auto lost_to = publisher->adds_lost_to_ms()) adds_.remember_loss(log_position(*lost_to, 0));
-  const LogPosition lost_to = adds_.lost_to();
   if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
 
   std::optional<StoreRecords> records;
@@ -94,7 +93,6 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
       end(outcome, error, now);
     }
   }
-  if (adds_.lost_to() != lost_to) publisher->leave_previous();
   const bool are_adds_lost = have_lost_adds();
   if (are_adds_lost) publisher->mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.

@@ -25,9 +25,7 @@ Next next_of(const SeenPage& page, UnixSeconds now) {
 Next next_of(const std::string& directory, const std::string& name, UnixSeconds now) {
   const SetFolder folder = SetFolder::open(seen_directory(directory), name, std::nullopt);
   if (!folder.status_of(kSeenPageName)) return Next::Remove;
-  const SeenPageFile file(folder);
-  file.check(folder.path_of(kSeenPageName));
-  return next_of(file.page(), now);
+  return next_of(open_seen_page<const SeenPage>(folder).page(), now);
 }
 
 // With it: another loader may have gone on with the set meanwhile.

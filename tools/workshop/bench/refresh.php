@@ -11,7 +11,7 @@ const SIZE = 600_000;           // keys of the set: the numbers from 1 on, which
 const PAUSE_US = 5000;          // pause of a reader after each request; without it this would measure the scheduler
 const WARM_UP = 3 * SECOND;     // until a reader has mapped the publication it starts with
 const BEFORE = SECOND;
-const DURING = SECOND;          // half of it is the workers' jitter
+const DURING = SECOND;
 const AFTER = 2 * SECOND;
 const BIN = SECOND / 20;
 

@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader\Kind;
 
-use KeySieve\Reader\Word;
-
-/** Positions in neighbouring segments. */
-final class BinaryFuse extends Peeled
+/** As xor, with positions in neighbouring segments. */
+final class BinaryFuse extends Xor3
 {
     public const NAME = 'binary_fuse';
     protected const HASH_COUNTS = [3, 4];
@@ -16,8 +14,8 @@ final class BinaryFuse extends Peeled
 
     protected function positions(int $mixed, array $entry): array
     {
-        $first = Word::reduce($mixed, $entry['blocks'] << $entry['shape']);
-        $inside = Word::product($mixed, Word::A);
+        $first = self::reduce($mixed, $entry['blocks'] << $entry['shape']);
+        $inside = self::product($mixed, self::A);
         $positions = [$first];
         for ($i = 1; $i < $this->hashCount; ++$i, $inside <<= self::INSIDE_BITS) {
             $moved = $inside >> 64 - self::INSIDE_BITS & (1 << $entry['shape']) - 1;

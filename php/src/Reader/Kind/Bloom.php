@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Reader\Kind;
 
 use KeySieve\Reader\Kind;
-use KeySieve\Reader\Word;
 
 /** k bits anywhere in the shard. */
 final class Bloom extends Kind
@@ -13,12 +12,12 @@ final class Bloom extends Kind
     public const NAME = 'bloom';
     protected const HASH_COUNTS = [1, 32];
 
-    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
     {
-        $mixed = Word::mix($hash);
+        $mixed = self::mix($hash);
         for ($i = 0; $i < $this->hashCount; ++$i) {
-            $mixed = Word::product($mixed, Word::G);
-            $bit = Word::reduce($mixed, 8 * $this->shardBytes);
+            $mixed = self::product($mixed, self::G);
+            $bit = self::reduce($mixed, 8 * $this->shardBytes);
             if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
                 return false;
             }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Reader\Kind;
 
 use KeySieve\Reader\Kind;
-use KeySieve\Reader\Word;
 
 /** A fingerprint in one of two buckets of four slots. */
 final class Cuckoo extends Kind
@@ -15,17 +14,18 @@ final class Cuckoo extends Kind
 
     private const NARROWEST = 2;
 
-    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
     {
+        $entry = self::entry($entry);
         if ($entry['width'] === 0 && $entry['keys'] !== 0) {
             return true; // more keys than fit
         }
         $width = max($entry['width'], self::NARROWEST);
-        $mixed = Word::mix($hash, $entry['seed']);
+        $mixed = self::mix($hash, $entry['seed']);
         $buckets = $this->buckets($width);
-        $fingerprint = 1 + Word::reduce(Word::product($mixed, Word::C), (1 << $width) - 1);
-        $bucket = Word::reduce($mixed, $buckets);
-        $other = Word::reduce(Word::fold($fingerprint, Word::A), $buckets) - $bucket;
+        $fingerprint = 1 + self::reduce(self::product($mixed, self::C), (1 << $width) - 1);
+        $bucket = self::reduce($mixed, $buckets);
+        $other = self::reduce(self::fold($fingerprint, self::A), $buckets) - $bucket;
         return self::has($bytes, $at, $width, $bucket, $fingerprint)
             || self::has($bytes, $at, $width, $other < 0 ? $other + $buckets : $other, $fingerprint);
     }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Reader\Kind;
 
 use KeySieve\Reader\Kind;
-use KeySieve\Reader\Word;
 
 /** One bit in each of k parts of the shard. */
 final class PartitionedBloom extends Kind
@@ -13,13 +12,13 @@ final class PartitionedBloom extends Kind
     public const NAME = 'partitioned_bloom';
     protected const HASH_COUNTS = [1, 32];
 
-    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
     {
-        $mixed = Word::mix($hash);
+        $mixed = self::mix($hash);
         $partition = intdiv($this->shardBytes, $this->hashCount);
         for ($i = 0; $i < $this->hashCount; ++$i, $at += $partition) {
-            $mixed = Word::product($mixed, Word::G);
-            $bit = Word::reduce($mixed, 8 * $partition);
+            $mixed = self::product($mixed, self::G);
+            $bit = self::reduce($mixed, 8 * $partition);
             if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
                 return false;
             }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Reader\Kind;
 
 use KeySieve\Reader\Kind;
-use KeySieve\Reader\Word;
 
 /**
  * Linear equations over a window of 64 slots: eight blocks of a byte for each column. In a map, the first columns are the fingerprint and
@@ -24,8 +23,9 @@ final class Ribbon extends Kind
     private const TAIL_BYTES = 16;
     private const TAIL_BYTES_OF_MAPS = 32;
 
-    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
     {
+        $entry = self::entry($entry);
         $columns = $entry['width'];
         if ($columns === 0 || $entry['keys'] === 0) {
             return $entry['keys'] !== 0;
@@ -33,8 +33,9 @@ final class Ribbon extends Kind
         return $this->sums($bytes, $at, $entry, $hash) !== null;
     }
 
-    public function find(string $bytes, int $at, array $entry, int $hash): ?int
+    public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
+        $entry = self::entry($entry);
         $sums = $entry['keys'] === 0 ? null : $this->sums($bytes, $at, $entry, $hash);
         if ($sums === null) {
             return null;
@@ -42,7 +43,7 @@ final class Ribbon extends Kind
         $value = 0;
         $compared = $entry['width'] - $this->valueBits;
         for ($bit = 0; $bit < $this->valueBits; ++$bit) {
-            $value |= (int) Word::parity(ord($sums[$compared + $bit])) << $bit;
+            $value |= (int) self::parity(ord($sums[$compared + $bit])) << $bit;
         }
         return $value;
     }
@@ -56,13 +57,13 @@ final class Ribbon extends Kind
     {
         $columns = $entry['width'];
         $compared = $columns - $this->valueBits;
-        $mixed = Word::mix($hash);
+        $mixed = self::mix($hash);
         $block = self::block($mixed, $entry);
-        $row = pack('P', Word::product($mixed, Word::A));
-        $wanted = Word::product($mixed, Word::C) >> 32;
+        $row = pack('P', self::product($mixed, self::A));
+        $wanted = self::product($mixed, self::C) >> 32;
         $sums = self::columnSums($bytes, $at + $block * $columns, $columns, $row);
         for ($column = 0; $column < $compared; ++$column) {
-            if (Word::parity(ord($sums[$column])) !== (($wanted >> $column & 1) === 1)) {
+            if (self::parity(ord($sums[$column])) !== (($wanted >> $column & 1) === 1)) {
                 return null;
             }
         }
@@ -96,14 +97,14 @@ final class Ribbon extends Kind
     private static function block(int $mixed, array $entry): int
     {
         $blocks = $entry['blocks'];
-        $position = $mixed >> 32 & Word::HALF;
-        $position = $position + ($position & 0xff000000) * 2 * $entry['seed'] & Word::HALF;
+        $position = $mixed >> 32 & self::HALF;
+        $position = $position + ($position & 0xff000000) * 2 * $entry['seed'] & self::HALF;
         $quarter = $position >> 30;
         $levels = self::levels($entry);
         // Counted in quarters of a block.
         $from = $blocks * $quarter + 4 * ($levels[$quarter] - self::EVEN_LEVEL);
         $length = $blocks + 4 * ($levels[$quarter + 1] - $levels[$quarter]);
-        $place = $from + (($position << 2 & Word::HALF) * $length >> 32);
+        $place = $from + (($position << 2 & self::HALF) * $length >> 32);
         return min(max(($place >> 2) - self::WINDOW_BLOCKS / 2, 0), $blocks - self::WINDOW_BLOCKS);
     }
 
@@ -158,6 +159,6 @@ final class Ribbon extends Kind
         if ($window + self::WINDOW_BLOCKS > $this->shardBytes) {
             return true;
         }
-        return Word::parity(Word::at(substr($bytes, $at + $window, self::WINDOW_BLOCKS) & $row, 0)) === $wanted;
+        return self::parity(self::word(substr($bytes, $at + $window, self::WINDOW_BLOCKS) & $row, 0)) === $wanted;
     }
 }

@@ -55,7 +55,7 @@ TEST_F(SetRefresherBypass, DoesNotTouchTheOperatorsOwn) {
   EXPECT_TRUE(is_bypassed_here());
   bypass("tags");
   refresh();
-  clear_bypass(site_.directory(), "tags");
+  set_bypass(site_.directory(), "tags", kBypassOver);
   EXPECT_TRUE(is_bypassed_here());
 }
 

@@ -48,7 +48,7 @@ class SetRefresherDamage : public SetRefresherTest {
     return absent;
   }
 
-  SetReader reader_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
+  SetReader reader_{{.directory = site_.directory()}, "tags"};
 };
 
 TEST_F(SetRefresherDamage, IsFoundAndPublishedAgainFromTheCache) {
@@ -60,8 +60,7 @@ TEST_F(SetRefresherDamage, IsFoundAndPublishedAgainFromTheCache) {
   EXPECT_FALSE(site_.live("tags")->is_damaged);
   EXPECT_EQ(absent(), 0);
   EXPECT_EQ(reader_.availability(), Availability::Ready);
-  EXPECT_EQ(reader_.attachment()->id().publication, 2U)
-      << "from the damaged one it must not answer, late as it is";
+  EXPECT_EQ(reader_.attachment()->id().publication, 2U);
 }
 
 TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
@@ -108,8 +107,7 @@ TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
   EXPECT_EQ(absent(), 0);
 }
 
-// Bytes of a live layer that change by themselves: the next look restores what was added, in the layer of the
-// current publication and in that of the one before, and says so.
+// Bytes of a live layer that change by themselves: the next look restores what was added, and says so.
 
 constexpr KeyRange kAddedFar{50'000, 100};
 constexpr std::size_t kHeaderBytes = offsetof(LivePage, header_checksum) + sizeof(std::uint64_t);
@@ -128,15 +126,6 @@ class SetRefresherLayerDamage : public SetRefresherTest {
   }
   ~SetRefresherLayerDamage() override { spdlog::default_logger()->sinks() = before_; }
 
-  // From then on two layers may be asked: reader_ stays with the publication before.
-  void publish_another() {
-    site_.push("tags", kMoreKeys);
-    refresh();
-    ASSERT_EQ(absent(), 0);
-    ASSERT_EQ(reader_.attachment()->id().publication, 1U);
-    ASSERT_EQ(current(), 2U);
-    refresh();
-  }
   [[nodiscard]] std::uint64_t current() const { return site_.live("tags")->id.publication; }
 
   void change(std::uint64_t publication, std::size_t offset, unsigned bits = 0xff) const {
@@ -147,21 +136,6 @@ class SetRefresherLayerDamage : public SetRefresherTest {
     file.seekp(static_cast<std::streamoff>(offset));
     file.put(static_cast<char>(static_cast<unsigned>(byte) ^ bits)).flush();
     ASSERT_TRUE(file.good());
-  }
-  [[nodiscard]] std::fstream control() const {
-    std::fstream file(site_.directory() + "/tags/" + kControlName,
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(offsetof(ControlPage, previous));
-    file.seekp(offsetof(ControlPage, previous));
-    return file;
-  }
-  [[nodiscard]] std::uint64_t previous() const {
-    std::uint64_t number = 0;
-    control().read(reinterpret_cast<char*>(&number), sizeof number);
-    return number;
-  }
-  void set_previous(std::uint64_t number) const {
-    control().write(reinterpret_cast<const char*>(&number), sizeof number).flush();
   }
   // For a process that has had a publication since the beginning.
   int absent() {
@@ -210,7 +184,7 @@ class SetRefresherLayerDamage : public SetRefresherTest {
     return times_absent;
   }
 
-  SetReader reader_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
+  SetReader reader_{{.directory = site_.directory()}, "tags"};
   std::ostringstream log_;
   std::vector<spdlog::sink_ptr> before_;
 };
@@ -219,13 +193,6 @@ TEST_F(SetRefresherLayerDamage, OfAnyBitIsRestored) {
   expect_nothing_found();
   EXPECT_GT(change_bits(1), 0);
   EXPECT_EQ(current(), 1U);
-}
-
-TEST_F(SetRefresherLayerDamage, OfAnyBitIsRestoredInThePublicationBeforeAsWell) {
-  publish_another();
-  expect_nothing_found();
-  EXPECT_GT(change_bits(1), 0);
-  EXPECT_EQ(reader_.attachment()->id().publication, 1U);
 }
 
 TEST_F(SetRefresherLayerDamage, OfAllBitsIsRestored) {
@@ -254,53 +221,13 @@ TEST_F(SetRefresherLayerDamage, OfAnyByteOfThePageIsRestoredOrPublishedAgain) {
   }
 }
 
-TEST_F(SetRefresherLayerDamage, OfAnyByteOfThePageBeforeIsRestoredOrWorkersLeaveIt) {
-  publish_another();
-  for (std::size_t i = 0; i < kCountBytes; ++i) {
-    change(1, kCount + i);
-    expect_restored();
-    EXPECT_EQ(reader_.attachment()->id().publication, 1U);
-  }
-  change(1, 0);
-  expect_restored();
-  EXPECT_EQ(reader_.attachment()->id().publication, 2U);
-}
-
-// It then leads to a smaller layer than the one that was copied.
-TEST_F(SetRefresherLayerDamage, OfTheNumberOfThePublicationBeforeMakesWorkersLeaveIt) {
-  site_.add("tags", {60'000, 20'000});
-  for (int look = 0; look < 5; ++look) refresh();
-  site_.push_after_adds("tags", kMoreKeys);
-  refresh();
-  refresh();
-  ASSERT_EQ(previous(), current() - 1);
-  set_previous(current());
-  refresh();
-  EXPECT_EQ(previous(), 0U);
-  EXPECT_THAT(log_.str(), ::testing::HasSubstr("workers leave it"));
-  EXPECT_EQ(recorder_.report().damages, 1U);
-  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-}
-
-TEST_F(SetRefresherLayerDamage, IsNotWhatAMissingFileIsTakenFor) {
-  publish_another();
-  const std::filesystem::path file = site_.directory() + "/tags/" + live_file_name(1);
-  std::filesystem::rename(file, site_.directory() + "/aside");
-  expect_nothing_found();
-  std::filesystem::rename(site_.directory() + "/aside", file);
-  EXPECT_GT(change_bits(1), 0);
-}
-
 TEST_F(SetRefresherLayerDamage, OfTheCountHidesNothingLongerThanALook) {
-  publish_another();
   const auto added = static_cast<unsigned>(kAddedFar.count);
-  for (const std::uint64_t publication : {1U, 2U}) {
-    change(publication, kCount, added);  // 100 ^ 100: no key was added
-    expect_restored();
-    EXPECT_THAT(recorder_.report().history.front().reason,
-                ::testing::HasSubstr("0 keys counted instead of 100"));
-    EXPECT_EQ(site_.live("tags")->added_keys, added);
-  }
+  change(1, kCount, added);  // 100 ^ 100: no key was added
+  expect_restored();
+  EXPECT_THAT(recorder_.report().history.front().reason,
+              ::testing::HasSubstr("0 keys counted instead of 100"));
+  EXPECT_EQ(site_.live("tags")->added_keys, added);
 }
 
 // A bit that was lost just before a key is added: it is not taken for one that belongs there.

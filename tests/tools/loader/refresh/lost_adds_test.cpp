@@ -46,7 +46,7 @@ class LostAdds : public SetRefresherTest {
   }
   // Every key is maybe.
   [[nodiscard]] bool answers_maybe() const {
-    SetReader reader({.directory = site_.directory(), .max_jitter = std::chrono::milliseconds(0)}, "tags");
+    SetReader reader({.directory = site_.directory()}, "tags");
     return reader.follow() == nullptr && reader.availability() == Availability::Bypassed;
   }
   void command(const std::string& words) { shared_redis().command(words); }

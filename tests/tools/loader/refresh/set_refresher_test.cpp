@@ -47,7 +47,8 @@ TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
 
 TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
   go_live();
-  const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
+  const auto control =
+      open_control_page<const ControlPage>(SetFolder::open(site_.directory(), "tags", std::nullopt));
   const auto is_set = [&] { return is_bypassed(control.page().current.load()); };
   for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 3600}) {
     set_bypass(site_.directory(), "tags", until);

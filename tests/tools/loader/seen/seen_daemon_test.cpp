@@ -110,7 +110,7 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
     reader.follow();
     return reader.is_ready();
   }));
-  const SeenEntry newest = reader.page()->copy_of_entry(SeenState::of(reader.page()->state).end() - 1);
+  const SeenEntry newest = reader.page()->entry(SeenState::of(reader.page()->state).end() - 1);
   site_.configure(tags_set);
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(says("short: is not configured any more; it ends when its windows are over")) << log();

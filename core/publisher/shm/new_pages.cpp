@@ -1,7 +1,6 @@
-#include "core/publisher/shm/writable_pages.hpp"
+#include "core/publisher/shm/new_pages.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,14 +8,9 @@
 #include "core/builder/base/random.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/shm/page_header.hpp"
+#include "core/worker/shm/mapped_page.hpp"
 
 namespace keysieve {
-
-bool WritableControlFile::is_removed() const noexcept {
-  struct stat status {};
-  return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
-}
 
 std::array<std::byte, kPageBytes> new_control_page() {
   ControlPage page{};

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/builder/filters/bits.hpp"
 #include "core/builder/filters/expectation.hpp"
-#include "core/builder/filters/kind_of.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/filters/peeled_kind.hpp"
 
 namespace keysieve {
@@ -61,9 +60,14 @@ std::vector<Peeled> peel(std::span<const Positions<kPositions>> keys, std::uint3
 
 }  // namespace peeled
 
-// Policy::size(entry, params, slots) gives the entry a table of at most that many slots that should be enough
-// for its keys, or returns false if there is none. Policy::Table<k> is that table.
 template <typename Policy>
+concept PeeledBuildPolicy = PeeledPolicy<Policy> && requires {
+  // Gives the entry a table of at most that many slots that should be enough for its keys, or returns false
+  // if there is none.
+  { Policy::size } -> IsFunction<bool(ShardEntry&, const FilterParams&, std::uint32_t slots) noexcept>;
+};
+
+template <PeeledBuildPolicy Policy>
 struct PeeledBuilder : Policy {
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
@@ -128,7 +132,7 @@ struct PeeledBuilder : Policy {
     for (auto peeled = order.rbegin(); peeled != order.rend(); ++peeled) {
       std::uint32_t sum = peeled::fingerprint_of(remix(keys[peeled->key], entry.seed), fields);
       for (const std::uint32_t position : positions[peeled->key]) sum ^= fields.get(shard.data(), position);
-      set_field(shard.data(), fields, peeled->position, sum);
+      fields.set(shard.data(), peeled->position, sum);
     }
     return true;
   }

@@ -1,0 +1,92 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\Group;
+
+/** Names of sets and key profiles that come from input: a process remembers some, and forgets those that were not ready longest ago. */
+final class BoundedStateTest extends TestCase
+{
+    private const MOST = 1_024;
+
+    public function testNamesTakeBoundedMemoryAndLeaveWhatIsReadyAndWhatIsAskedAgain(): void
+    {
+        SharedMemory::put('ready', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            use function KeySieve\may_contain;
+            $held = static fn (): int => preg_match('/^VmData:\s+(\d+)/m', file_get_contents('/proc/self/status'), $found) ? (int) $found[1] : 0;
+            may_contain('ready', 'apple');
+            $before = 0;
+            for ($name = 1; $name <= 5_000; ++$name) {
+                may_contain("name-$name", 'apple');
+                if ($name % 1_000 === 0) {
+                    may_contain('popular', 'apple');
+                    $before = $before ?: $held();
+                }
+            }
+            echo json_encode([
+                count(KeySieve\stats()),
+                KeySieve\stats()['popular']['calls'],
+                may_contain('ready', 'pear'),
+                KeySieve\stats()['ready']['calls'],
+                array_key_last(KeySieve\stats()),
+                isset(KeySieve\stats()['name-3900']),
+                $held() - $before < 2_048,
+            ]);
+            PHP, ['error_log' => '/dev/null']);
+        self::assertSame(json_encode([self::MOST - 1, 5, false, 2, 'name-5000', false, true]), $script->output, 'with room for another');
+    }
+
+    public function testAnObjectKeepsItsSet(): void
+    {
+        SharedMemory::put('held', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $held = new Set('held');
+            $objects = array_map(static fn (int $name): Set => new Set("name-$name"), range(1, 3_000));
+            $answers = [count(KeySieve\stats()), isset(KeySieve\stats()['held']), $held->mayContainMany(['apple', 'pear'])];
+            $answers[] = count(array_filter($objects, static fn (Set $set): bool => $set->mayContain('apple')));
+            KeySieve\begin_request();
+            unset($objects);
+            $answers[] = [$held->availability()->name, (new Set('held'))->candidates(['pear', 'x' => 'apple'])];
+            echo json_encode($answers);
+            PHP, ['error_log' => '/dev/null']);
+        self::assertSame(json_encode([self::MOST, false, [true, false], 3_000, ['Ready', ['x' => 'apple']]]), $script->output);
+    }
+
+    public function testOneCallMayAskMoreSetsThanAreRemembered(): void
+    {
+        SharedMemory::put('among-many', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $names = [...array_map(static fn (int $name): string => "name-$name", range(1, 3_000)), 'among-many'];
+            $answers = [];
+            for ($round = 0; $round < 2; ++$round) {
+                $answers[] = count(KeySieve\candidate_sets($names, 'pear'));
+            }
+            KeySieve\may_contain('name-1', 'pear');
+            echo json_encode([...$answers, count(KeySieve\stats())]);
+            PHP, ['error_log' => '/dev/null']);
+        self::assertSame(json_encode([3_000, 3_000, self::MOST]), $script->output);
+    }
+
+    #[Group('unsanitized')]
+    public function testKeyProfilesTakeBoundedMemoryAndLinesOfTheLog(): void
+    {
+        SharedMemory::put('profiled', ['apple'], ['--key-profile', 'raw']);
+        $log = SharedMemory::directory() . '/profiles.log';
+        $script = PhpScript::run(<<<'PHP'
+            for ($profile = 0; $profile < 3_000; ++$profile) {
+                (new Set('profiled', str_repeat("$profile ", 1_000)))->mayContain('apple');
+            }
+            echo memory_get_peak_usage() < 4 << 20 ? (new Set('profiled', 'raw'))->availability()->name : 'much';
+            PHP, ['error_log' => $log]);
+        self::assertSame('Ready', $script->output);
+        $lines = file($log);
+        self::assertCount(self::MOST, $lines);
+        self::assertLessThan(300, max(array_map(strlen(...), $lines)));
+    }
+}
