@@ -220,7 +220,7 @@ namespace KeySieve {
         public readonly ?\DateTimeImmutable $validUntil;
         /** Keys added on this host since the snapshot was built. */
         public readonly int $addedKeys;
-        /** Why every answer is maybe, or why an older publication answers; null: neither. */
+        /** Why every answer is maybe, or why one from a folder that was replaced, or an older file, answers; null: neither. */
         public readonly ?string $trouble;
 
         private function __construct() {}

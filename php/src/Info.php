@@ -51,7 +51,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             public ?\DateTimeImmutable $validUntil,
             /** Keys added since the snapshot was built. */
             public int $addedKeys,
-            /** Why every answer is maybe, or why an older publication answers; null: neither. */
+            /** Why every answer is maybe, or why one from a folder that was replaced, or an older file, answers; null: neither. */
             public ?string $trouble,
         ) {
         }

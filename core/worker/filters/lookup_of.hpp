@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 // may also have
 //   kReadsEntry            prepare() reads the shard's entry
 //   prefetch(array, hash)  begins to load what may_contain() reads
-//   find(array)            for maps: the key's value, or kAbsent; needs the other two
+//   find(array)            for maps: the key's value, or kAbsent
 // prefetch() must be always_inline: gcc 12 assumes that a call to it has no effect, and drops it.
 template <typename Probe>
 concept KeyProbe = requires(Probe probe, const ShardArray& array, KeyHash hash) {

@@ -279,7 +279,7 @@ class Snapshot
         }
         self::$keptBytes += strlen($bytes) + self::PAGE_BYTES;
         while (self::$keptBytes > self::MOST_BYTES_KEPT && ($oldest = array_key_first(self::$kept)) !== null) {
-            self::$keptBytes -= strlen(self::$kept[$oldest]) + self::PAGE_BYTES;
+            self::$keptBytes -= isset(self::$kept[$oldest]) ? strlen(self::$kept[$oldest]) + self::PAGE_BYTES : 0; // a signal handler may have
             unset(self::$kept[$oldest]);
         }
         return self::$kept[$piece] = $bytes;

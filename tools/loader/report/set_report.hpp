@@ -135,7 +135,7 @@ class SetRecorder {
   void found(const LivePublication& live);
   // For one of kRefusals. Each counts once per build, however often it is retried.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
-  // Bytes of it, or of the live layers, had changed since they were written.
+  // Bytes of it, or of the live layer, had changed since they were written.
   void damaged(const PublicationId& current, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
