@@ -1,5 +1,6 @@
 #include "ext/attached_set.hpp"
 
+#include "ext/attached_sets.hpp"
 #include "ext/exceptions.hpp"
 
 namespace keysieve {
@@ -104,7 +105,7 @@ bool AttachedSet::look() noexcept {
   if (!KEYSIEVE_G(enabled)) return false;
   begin_request();
   if (!reader_.refresh()) return true;
-  KEYSIEVE_G(has_replaced) |= reader_.has_replaced();
+  KEYSIEVE_G(attached_sets)->note_replaced(reader_.has_replaced());
   log_change([this] { return line_of_change(); });
   return true;
 }

@@ -80,7 +80,8 @@ class AttachedSet : public Attached<SetReader> {
   std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
 
   SetState state(const Terms& terms) noexcept;
-  // Why every answer is maybe, or why one from a folder that was replaced answers; nullptr: neither. As of the last call.
+  // Why every answer is maybe, or why one from a folder that was replaced answers; nullptr: neither. As of
+  // the last call.
   [[nodiscard]] zend_string* trouble(const Terms& terms) const noexcept;
 
   [[nodiscard]] const AnswerCounts& counts() const noexcept { return counts_; }

@@ -74,16 +74,18 @@ class AttachedSets {
   AttachedTable<AttachedSet>& sets() noexcept { return sets_; }
   AttachedTable<AttachedSeen>& seen_sets() noexcept { return seen_sets_; }
 
-  // What the request has replaced is unmapped while nobody waits for an answer.
+  // Whether a call has mapped another publication than before.
+  void note_replaced(bool has_replaced) noexcept { has_replaced_ |= has_replaced; }
+  // What the request has replaced is unmapped when its script has ended.
   void end_request() noexcept {
-    if (!std::exchange(KEYSIEVE_G(has_replaced), false)) return;
-    sets_.for_each([](AttachedSet& set) { set.check_soon(); });
+    if (std::exchange(has_replaced_, false)) sets_.for_each([](AttachedSet& set) { set.check_soon(); });
   }
 
  private:
   SetSource source_;
   AttachedTable<AttachedSet> sets_{source_};
   AttachedTable<AttachedSeen> seen_sets_{source_};
+  bool has_replaced_ = false;
 };
 
 // Part of the module's globals.

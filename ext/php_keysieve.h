@@ -37,7 +37,6 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   keysieve::SetsBySource* sets_by_source;  // created with the globals
   keysieve::AttachedSets* attached_sets;   // for the settings of this request
   std::uint64_t request;                   // its number in this thread
-  bool has_replaced;                       // a set has another publication mapped than before
   std::uint64_t uses;                      // of sets that were not ready: AttachedTable's clock
 ZEND_END_MODULE_GLOBALS(keysieve)
 

@@ -133,9 +133,9 @@ bool SetReader::is_layer_replaced_by_something_else() const {
   }
 }
 
-// Each try loads the word again: the files of a publication are gone once the next but one has come.
+// Tries again while the word changes: the files of a publication are gone once the next but one has come.
 void SetReader::follow_current(SteadyTime now) {
-  for (int tries = 0;; ++tries) {
+  for (int tries = 1;; ++tries) {
     const std::uint64_t word = current_->load(std::memory_order_acquire);
     if (!control_) return answer_once(word);  // a long-running worker finds a set that comes later
     if (publication_of(word) == 0) {
@@ -144,10 +144,12 @@ void SetReader::follow_current(SteadyTime now) {
     }
     const PublicationId wanted = named_by(word);
     if (!is_behind(word) || wanted == refused_) return answer_while(word);
-    if (tries == kAttachTries) retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
-    if (now < retry_at_) return answer_once(word);
+    if (now < retry_at_ || tries > kAttachTries) return answer_once(word);
     if (attach(wanted)) return answer_while(word);
+    const auto* const page = current_;
     follow_control(now);  // the path may lead to another folder, with other files of the same numbers
+    const bool is_same = current_ == page && current_->load(std::memory_order_relaxed) == word;
+    if (is_same && wanted != refused_) retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
   }
 }
 

@@ -66,7 +66,7 @@ class SetReader {
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
   // Makes the next call check the clock, and whether the control page was replaced. Unmaps the publication
-  // that was replaced last, which is slow (9 ms for 80 MB that were read). Call it between two requests.
+  // that was replaced last, which is slow (9 ms for 80 MB that were read). Call it when a request ends.
   void check_soon() noexcept {
     replaced_.reset();
     pace_.check_soon();

@@ -153,7 +153,7 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   // Before the download, which may be large, and before it is saved: what is in the cache is published
   // without a look at the log.
   at_.step = Step::ReadAdds;
-  adds_.read(store, adds_needed_by(current.adds_from, current.as_of), pointer, AddsReader::Amount::All);
+  adds_.read(store, adds_of(current), pointer, AddsReader::Amount::All);
   at_.step = Step::Publish;  // what has no room is not fetched
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
@@ -164,8 +164,7 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
     PointerRecord pulled = pointer;
     pulled.current = candidate.record;
     age_.check_follows(pulled, live_);
-    adds_.read(store, adds_needed_by(pulled.current->adds_from, pulled.current->as_of), pointer,
-               AddsReader::Amount::All);
+    adds_.read(store, adds_of(candidate.record), pointer, AddsReader::Amount::All);
   }
   at_ = {Step::Check, candidate.record};
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
@@ -179,6 +178,14 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   at_.step = Step::Publish;
   live_.publish(publisher, candidate);
   has_refused_ = false;
+}
+
+// From where the live snapshot needs it, if that is earlier: the cache may hold it for longer than it is
+// live, and then it needs them after a reboot.
+NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
+  NeededAdds needed = adds_needed_by(record.adds_from, record.as_of);
+  if (live_.publication()) needed.from = std::min(needed.from, live_.publication()->adds_from);
+  return needed;
 }
 
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them

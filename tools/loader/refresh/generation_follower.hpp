@@ -110,6 +110,7 @@ class GenerationFollower {
 
   void replace(Publisher& publisher, Store& store, const PointerRecord& pointer, SteadyTime now);
   [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
+  [[nodiscard]] NeededAdds adds_of(const SnapshotRecord& record) const;
   std::optional<Candidate> checked_from_cache(SteadyTime now);
 
   const SetConfig& config_;

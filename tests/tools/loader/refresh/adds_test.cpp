@@ -105,6 +105,24 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   EXPECT_EQ(mirrored(), 500U);
 }
 
+// They were added while no loader ran, and are in the generation that was live until the reboot.
+TEST_F(SetRefresherAdds, AreWholeForTheOlderGenerationOfACacheThatIsFull) {
+  go_live();
+  site_.add("tags", added_keys(100));
+  site_.push_after_adds("tags", kMoreKeys);
+  start();
+  const std::string unfinished = site_.cache() + "/tags.ks.tmp." + std::to_string(::getpid());
+  std::filesystem::create_directories(unfinished + "/in the way");
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  site_.wipe_shared_memory();
+  move_store_away();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", added_keys(100)));
+}
+
 // An adds file that others may write to is not trusted until that is fixed, and it is not lost either.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
   go_live();
