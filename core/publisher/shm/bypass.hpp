@@ -1,6 +1,7 @@
 // The emergency switch: while a set is bypassed, every lookup answers maybe, from the reader's next call on.
 // There are two independent switches: an operator's on this host, and one in the store. A seen set has the
-// first alone: while it is on, workers neither look nor add, and answer as on_unavailable says.
+// first alone: while it is on, workers neither look nor add, and answer as on_unavailable says; one that
+// follows another that has ended holds from their next check on.
 #pragma once
 
 #include <atomic>
