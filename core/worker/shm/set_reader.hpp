@@ -143,7 +143,7 @@ class SetReader {
   std::string control_path_;
   std::optional<MappedPage<const ControlPage>> control_;
   std::unique_ptr<Attachment> attachment_;
-  std::unique_ptr<Attachment> replaced_;      // the one before, unmapped once nobody waits for that
+  std::unique_ptr<Attachment> replaced_;      // the one before, unmapped when the request ends
   PublicationId refused_;                     // failed validation: not tried again
   bool has_no_memory_ = false;                // the last refresh() had not enough
   std::uint64_t bypassed_by_ = 0;             // bits of the word that were in force
