@@ -50,7 +50,7 @@ final class File
      */
     public static function statusOf(string $path, bool $ofLink = false): ?array
     {
-        clearstatcache((bool) PHP_ZTS); // with threads, PHP itself resolves links for stat()
+        PHP_ZTS ? clearstatcache(true) : clearstatcache(true, $path); // with threads, PHP itself resolves links for stat()
         $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
         if ($status === false && !self::quietly(static fn () => self::isNothing($path))) {
             clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
