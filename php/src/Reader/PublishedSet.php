@@ -181,8 +181,8 @@ final class PublishedSet
      */
     private static function openedControl(File $file): array
     {
-        if ($file->status['size'] !== self::CONTROL_BYTES) {
-            throw Failure::data("$file->path: has {$file->status['size']} bytes, a control page has 4096");
+        if (($bytes = $file->status['size']) !== self::CONTROL_BYTES) {
+            throw Failure::data("$file->path: " . ($bytes < self::CONTROL_BYTES ? "is cut short: $bytes bytes" : "has $bytes bytes, a control page has 4096"));
         }
         $header = $file->read(0, 32);
         /** @var array{magic: string, mark: int, major: int, minor: int, instance: int} $fields */
