@@ -14,6 +14,7 @@ final class BoundedStateTest extends TestCase
 {
     private const MOST = 1_024;
 
+    #[Group('unsanitized')]
     public function testNamesTakeBoundedMemoryAndLeaveWhatIsReadyAndWhatIsAskedAgain(): void
     {
         SharedMemory::put('ready', ['apple']);
