@@ -1,6 +1,6 @@
 // Puts the added keys that this host has received into the live layer of a set: into a new one before it
-// is published, into the one that is live, and into a larger one when that is too full. Notices when bytes of a layer
-// have changed by themselves.
+// is published, into the one that is live, and into a larger one when that is too full. Notices when bytes of
+// a layer have changed by themselves.
 #pragma once
 
 #include <algorithm>
