@@ -171,7 +171,7 @@ final class RefreshTest extends TestCase
                 $ran = Asking::$ran;
                 $info = $set->info();
                 $hits += Asking::$ran - $ran;
-                if ($info->publication !== $publication || $info->addedKeys !== 0 || $info->keyProfile !== 'as it was built') {
+                if (!in_array($info->publication, [$publication, $publication + 1], true) || $info->addedKeys !== 0 || $info->keyProfile !== 'as it was built') {
                     echo json_encode([$publication, $info->publication, $info->addedKeys, $info->keyProfile]);
                 }
             }
