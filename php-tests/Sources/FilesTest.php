@@ -233,7 +233,7 @@ final class FilesTest extends SourceTestCase
     }
 
     #[DataProvider('everyKind')]
-    public function testARequestThatAsksASetLoadsTwelveFilesAtMost(string $kind): void
+    public function testARequestThatAsksAReadySetLoadsTwelveFilesAtMost(string $kind): void
     {
         self::needsRoot(); // whom the package trusts without the extension posix
         $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));

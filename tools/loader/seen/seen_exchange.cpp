@@ -37,9 +37,9 @@ double most_rate_of(std::span<const SeenTag> run, const SeenFilter& filter) noex
   return std::min(share, 1.0) / static_cast<double>(filter.blocks());
 }
 
-// By the clock of the store too: that of the host may have been behind since before the window began. If the
-// store's is ahead, it does not count.
-UnixSeconds ended_at(const SeenLogEntry& entry, const LogPosition& at, UnixSeconds now) noexcept {
+// When the entry's window had not ended yet: by the host's clock, which may have been behind since before the
+// window began, or by that of the store, unless that one is ahead of this host's.
+UnixSeconds latest_end_of(const SeenLogEntry& entry, const LogPosition& at, UnixSeconds now) noexcept {
   const auto appended_at = static_cast<UnixSeconds>(milliseconds_of(at) / 1000);
   return appended_at <= now + kSeenClockTolerance ? std::max(entry.ended_at, appended_at) : entry.ended_at;
 }
@@ -135,7 +135,7 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Movi
           is_planned ? own_plan->second.window
                      : SeenWindow{id.window_ends - config_.window.count(), id.window_ends, latest.kept_for};
       UnixSeconds& end = ended[id];
-      end = std::max({end, keysieve::ended_at(entry, at, now.unix), window.ends});
+      end = std::max({end, latest_end_of(entry, at, now.unix), window.ends});
       if (end + window.kept_for <= now.unix) {
         passed_over.insert(id);
         return;
