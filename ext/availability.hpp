@@ -23,10 +23,7 @@ constexpr bool is_switched_off(SetState state) noexcept {
   return state == SetState::Bypassed || state == SetState::Disabled;
 }
 
-// Called from MINIT.
-void keep_availability_class(zend_class_entry* enum_class);
-
-zend_class_entry* availability_class();
+extern zend_class_entry* availability_class;  // since MINIT
 // The case of the enum; owned by the class.
 zend_object* availability_case(SetState state);
 

@@ -1,6 +1,5 @@
-// The classes KeySieve\Set, KeySieve\Map and KeySieve\SeenSet, names for a set or map of this process and a
-// seen set of this host, KeySieve\Info and KeySieve\SeenInfo, facts about them, and KeySieve\LocalFilter.
-// MINIT prepares all of them.
+// The classes KeySieve\Info and KeySieve\SeenInfo, facts about sets, and KeySieve\LocalFilter. MINIT prepares
+// them.
 #pragma once
 
 #include "core/worker/seen/seen_reader.hpp"
@@ -9,9 +8,6 @@
 
 namespace keysieve {
 
-void prepare_set_class(zend_class_entry* registered);
-void prepare_map_class(zend_class_entry* registered);
-void prepare_seen_set_class(zend_class_entry* registered);
 void prepare_local_filter_class(zend_class_entry* registered);
 void prepare_info_class(zend_class_entry* registered);
 void prepare_seen_info_class(zend_class_entry* registered);

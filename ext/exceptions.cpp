@@ -3,10 +3,9 @@
 namespace keysieve {
 
 zend_class_entry* invalid_name_exception_class = nullptr;
+zend_class_entry* unavailable_exception_class = nullptr;
 
 namespace {
-
-zend_class_entry* unavailable_exception_class = nullptr;
 
 // An exception that is constructed twice keeps what it has: its properties are read-only.
 void fill_unavailable(zend_object* exception, zend_string* set_name, zend_object* availability,
@@ -21,11 +20,6 @@ void fill_unavailable(zend_object* exception, zend_string* set_name, zend_object
 }
 
 }  // namespace
-
-void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name) {
-  unavailable_exception_class = unavailable;
-  invalid_name_exception_class = invalid_name;
-}
 
 void throw_unavailable(std::string_view set_name, SetState state, zend_string* message) {
   zend_string* name = join({set_name});
@@ -51,7 +45,7 @@ ZEND_METHOD(KeySieve_UnavailableException, __construct) {
   zval* previous = nullptr;
   ZEND_PARSE_PARAMETERS_START(2, 4)
     Z_PARAM_STR(set)
-    Z_PARAM_OBJ_OF_CLASS(availability, keysieve::availability_class())
+    Z_PARAM_OBJ_OF_CLASS(availability, keysieve::availability_class)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR(message)
     Z_PARAM_OBJECT_OF_CLASS_OR_NULL(previous, zend_ce_throwable)

@@ -11,10 +11,9 @@ namespace keysieve {
 inline constexpr const char* kSetNameRule =
     "1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit";
 
+// Since MINIT.
 extern zend_class_entry* invalid_name_exception_class;
-
-// Called from MINIT.
-void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name);
+extern zend_class_entry* unavailable_exception_class;
 
 // Frees the message. Runs PHP code, perhaps, which may ask new sets: `set_name` may be gone afterwards.
 void throw_unavailable(std::string_view set_name, SetState state, zend_string* message);

@@ -1,8 +1,6 @@
 // The functions of the namespace KeySieve.
-#include "ext/attached_sets.hpp"
-#include "ext/classes.hpp"
-#include "ext/exceptions.hpp"
 #include "ext/memory_limit.hpp"
+#include "ext/published_set.hpp"
 
 namespace keysieve {
 namespace {
@@ -37,12 +35,12 @@ class HashPerSeed {
 constexpr std::size_t kSetsAtATime = 32;
 
 // nullptr, with an error pending that says which, for an element that is not a set name.
-AttachedSet* set_named(const zval* name) {
+PublishedSet* set_named(const zval* name) {
   if (Z_TYPE_P(name) != IS_STRING) {
     zend_argument_type_error(1, "must be an array of strings, %s given", zend_zval_type_name(name));
     return nullptr;
   }
-  AttachedSet* set = KEYSIEVE_G(attached_sets)->sets().find(Z_STR_P(name));
+  PublishedSet* set = PublishedSet::table().find(Z_STR_P(name));
   if (set == nullptr) {
     zend_argument_error(invalid_name_exception_class, 1,
                         "must be an array of set names, each %s, \"%.80s\" given", kSetNameRule,
@@ -51,13 +49,13 @@ AttachedSet* set_named(const zval* name) {
   return set;
 }
 
-struct NamedSet {
-  AttachedSet* set;
+struct Candidate {
+  PublishedSet* set;
   zval* name;
 };
 
 // Finds all of them. False with an error pending.
-bool find_sets(HashTable* names, NamedSet* sets) {
+bool find_sets(HashTable* names, Candidate* sets) {
   zval* name = nullptr;
   ZEND_HASH_FOREACH_VAL(names, name) {
     ZVAL_DEREF(name);
@@ -69,9 +67,9 @@ bool find_sets(HashTable* names, NamedSet* sets) {
 }
 
 // Adds the names of those that may contain the key. False with an UnavailableException pending.
-bool add_candidates(std::span<const NamedSet> sets, HashPerSeed& hash_per_seed, HashTable* candidates) {
-  for (const NamedSet& one : sets) one.set->prefetch(hash_per_seed);
-  for (const NamedSet& one : sets) {
+bool add_candidates(std::span<const Candidate> sets, HashPerSeed& hash_per_seed, HashTable* candidates) {
+  for (const Candidate& one : sets) one.set->prefetch(hash_per_seed);
+  for (const Candidate& one : sets) {
     const bool maybe = one.set->may_contain_by(
         [&hash_per_seed](const Attachment& attachment) noexcept {
           return attachment.may_contain(hash_per_seed(attachment.snapshot().hasher()));
@@ -85,7 +83,7 @@ bool add_candidates(std::span<const NamedSet> sets, HashPerSeed& hash_per_seed, 
   return true;
 }
 
-void add_counts(zval* result, const AttachedSet& set) {
+void add_counts(zval* result, const PublishedSet& set) {
   const AnswerCounts& counts = set.counts();
   zval row;
   array_init_size(&row, 4);
@@ -99,6 +97,8 @@ void add_counts(zval* result, const AttachedSet& set) {
 }  // namespace
 }  // namespace keysieve
 
+using keysieve::PublishedSet;
+
 ZEND_FUNCTION(KeySieve_may_contain) {
   zend_string* name = nullptr;
   zval* key = nullptr;
@@ -107,13 +107,8 @@ ZEND_FUNCTION(KeySieve_may_contain) {
     KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
-  auto& sets = KEYSIEVE_G(attached_sets)->sets();
-  sets.make_room();
-  keysieve::AttachedSet* set = sets.find(name);
-  if (UNEXPECTED(set == nullptr)) {
-    keysieve::throw_invalid_name(name);
-    RETURN_THROWS();
-  }
+  PublishedSet* set = PublishedSet::table().ask(name);
+  if (UNEXPECTED(set == nullptr)) RETURN_THROWS();
   RETURN_BOOL(set->may_contain(key, {}));
 }
 
@@ -126,11 +121,11 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
   ZEND_PARSE_PARAMETERS_END();
 
   const std::size_t count = zend_hash_num_elements(names);
-  if (UNEXPECTED(!keysieve::has_room((count + 1) * sizeof(keysieve::NamedSet)))) return;
-  KEYSIEVE_G(attached_sets)->sets().make_room();
+  if (UNEXPECTED(!keysieve::has_room((count + 1) * sizeof(keysieve::Candidate)))) return;
+  PublishedSet::table().make_room();
   ALLOCA_FLAG(use_heap)
   auto* sets =
-      static_cast<keysieve::NamedSet*>(do_alloca((count + 1) * sizeof(keysieve::NamedSet), use_heap));
+      static_cast<keysieve::Candidate*>(do_alloca((count + 1) * sizeof(keysieve::Candidate), use_heap));
   if (keysieve::find_sets(names, sets) && keysieve::make_array(return_value, count, /*is_packed=*/true)) {
     keysieve::HashPerSeed hash_per_seed(key);
     for (std::size_t done = 0; done < count; done += keysieve::kSetsAtATime) {
@@ -145,14 +140,13 @@ ZEND_FUNCTION(KeySieve_stats) {
   ZEND_PARSE_PARAMETERS_NONE();
 
   array_init(return_value);
-  auto& sets = KEYSIEVE_G(attached_sets)->sets();
-  sets.for_each(
-      [return_value](const keysieve::AttachedSet& set) { keysieve::add_counts(return_value, set); });
+  PublishedSet::table().for_each(
+      [return_value](const PublishedSet& set) { keysieve::add_counts(return_value, set); });
 }
 
 ZEND_FUNCTION(KeySieve_begin_request) {
   ZEND_PARSE_PARAMETERS_NONE();
 
   ++KEYSIEVE_G(request);
-  KEYSIEVE_G(attached_sets)->end_request();
+  keysieve::end_request();
 }

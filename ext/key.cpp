@@ -111,18 +111,10 @@ bool check_keys(HashTable* keys, std::uint32_t argument_number) {
   return true;
 }
 
-bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept {
-  ZVAL_DEREF(value);
-  if (Z_TYPE_P(value) == IS_STRING) {
-    hash = hasher(view_of(Z_STR_P(value)));
-  } else if (Z_TYPE_P(value) == IS_LONG) {
-    std::array<char, MAX_LENGTH_OF_LONG> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(value)).ptr;
-    hash = hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
-  } else {
-    return false;
-  }
-  return true;
+KeyHash hash_of_int(zend_long key, const KeyHasher& hasher) noexcept {
+  std::array<char, MAX_LENGTH_OF_LONG> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), key).ptr;
+  return hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 // Without PHP's macro, which looks for holes before strings, and out of line: what its caller does with the
@@ -133,8 +125,9 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
     if (EXPECTED(Z_TYPE_P(value) == IS_STRING)) {
       *hashes++ = hasher(view_of(Z_STR_P(value)));
     } else if (Z_TYPE_P(value) != IS_UNDEF) {
-      if (!hash_slowly(value, hasher, *hashes)) return nullptr;
-      ++hashes;
+      const zval* key = Z_ISREF_P(value) ? Z_REFVAL_P(value) : value;
+      if (Z_TYPE_P(key) != IS_STRING && Z_TYPE_P(key) != IS_LONG) return nullptr;
+      *hashes++ = hash_of(key, hasher);
     }
   }
   return hashes;

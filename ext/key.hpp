@@ -33,15 +33,13 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
 // names the first which is none: PHP converts no elements, so neither is one converted here.
 bool check_keys(HashTable* keys, std::uint32_t argument_number);
 
-// Hashes what a key is: a string, a long, or a reference to one. Returns false if it is none.
-bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
+// Hashes an int as its decimal string.
+KeyHash hash_of_int(zend_long key, const KeyHasher& hasher) noexcept;
 
 // Hashes a key that coerce_key() has accepted.
 [[gnu::always_inline]] inline KeyHash hash_of(const zval* key, const KeyHasher& hasher) noexcept {
   if (EXPECTED(Z_TYPE_P(key) == IS_STRING)) return hasher(view_of(Z_STR_P(key)));
-  KeyHash hash;
-  hash_slowly(key, hasher, hash);
-  return hash;
+  return hash_of_int(Z_LVAL_P(key), hasher);
 }
 
 // Hashes of that many keys are kept on the stack at a time; pages ask for about 20.

@@ -167,10 +167,18 @@ namespace KeySieve {
          */
         public function getMany(iterable $keys, callable $ifUnknown): array {}
 
-        /** Incompatible also if the set is no map. */
+        /**
+         * Incompatible also if the set is no map.
+         *
+         * @implementation-alias KeySieve\Set::availability
+         */
         public function availability(): Availability {}
 
-        /** As Set::info(). */
+        /**
+         * As Set::info().
+         *
+         * @implementation-alias KeySieve\Set::info
+         */
         public function info(): ?Info {}
     }
 

@@ -1,6 +1,6 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e23a5ba52db09b7931b9f9c787f7595e2abb2454 */
+ * Stub hash: 24026fb04d0870e48a1ab8b85747afe2755a5d66 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -126,8 +126,6 @@ ZEND_METHOD(KeySieve_Set, info);
 ZEND_METHOD(KeySieve_Map, __construct);
 ZEND_METHOD(KeySieve_Map, get);
 ZEND_METHOD(KeySieve_Map, getMany);
-ZEND_METHOD(KeySieve_Map, availability);
-ZEND_METHOD(KeySieve_Map, info);
 ZEND_METHOD(KeySieve_Info, __construct);
 ZEND_METHOD(KeySieve_SeenSet, __construct);
 ZEND_METHOD(KeySieve_SeenSet, addIfNew);
@@ -180,8 +178,8 @@ static const zend_function_entry class_KeySieve_Map_methods[] = {
 	ZEND_ME(KeySieve_Map, __construct, arginfo_class_KeySieve_Map___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, get, arginfo_class_KeySieve_Map_get, ZEND_ACC_PUBLIC)
 	ZEND_ME(KeySieve_Map, getMany, arginfo_class_KeySieve_Map_getMany, ZEND_ACC_PUBLIC)
-	ZEND_ME(KeySieve_Map, availability, arginfo_class_KeySieve_Map_availability, ZEND_ACC_PUBLIC)
-	ZEND_ME(KeySieve_Map, info, arginfo_class_KeySieve_Map_info, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(KeySieve_Set, availability, availability, arginfo_class_KeySieve_Map_availability, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(KeySieve_Set, info, info, arginfo_class_KeySieve_Map_info, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

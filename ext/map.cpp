@@ -1,6 +1,6 @@
 #include "ext/answers.hpp"
-#include "ext/asked_set.hpp"
-#include "ext/classes.hpp"
+#include "ext/published_set.hpp"
+#include "ext/set_object.hpp"
 
 // For ZEND_PARSE_PARAMETERS: callable into a zval*. A closure is seen at once; Z_PARAM_FUNC would prepare a
 // call that a known key does not need.
@@ -171,11 +171,10 @@ void return_values(zval* return_value, HashTable* keys, std::span<const MapAnswe
 
 }  // namespace
 
-void prepare_map_class(zend_class_entry* registered) {
-  SetObject::prepare(registered);
-}
-
 }  // namespace keysieve
+
+using keysieve::PublishedSet;
+using keysieve::SetObject;
 
 ZEND_METHOD(KeySieve_Map, __construct) {
   zend_string* name = nullptr;
@@ -186,8 +185,10 @@ ZEND_METHOD(KeySieve_Map, __construct) {
     Z_PARAM_STR_OR_NULL(key_profile)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AskedSet* asked = keysieve::construct_asked(ZEND_THIS, name, key_profile);
+  auto* asked = SetObject<PublishedSet>::construct(ZEND_THIS, name);
   if (asked == nullptr) RETURN_THROWS();
+  asked->require_profile(key_profile);
+  asked->terms.on_unavailable = PublishedSet::Terms::OnUnavailable::Maybe;
   asked->terms.needs_values = true;
 }
 
@@ -199,7 +200,7 @@ ZEND_METHOD(KeySieve_Map, get) {
     KEYSIEVE_PARAM_CALLABLE(if_unknown)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   const keysieve::MapAnswer answer = asked->set->find(key, asked->terms);
   if (answer <= UINT32_MAX) RETURN_LONG(static_cast<zend_long>(answer));
@@ -215,7 +216,7 @@ ZEND_METHOD(KeySieve_Map, getMany) {
     KEYSIEVE_PARAM_CALLABLE(if_unknown)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AskedSet* asked = keysieve::SetObject::constructed(ZEND_THIS);
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   using keysieve::MapAnswer;
   keysieve::with_answers<MapAnswer>(iterable, [&](HashTable* keys, std::span<MapAnswer> answers) {
@@ -223,12 +224,4 @@ ZEND_METHOD(KeySieve_Map, getMany) {
     const std::size_t found = asked->set->find_many(keys, asked->terms, answers);
     keysieve::return_values(return_value, keys, answers, found, if_unknown);
   });
-}
-
-ZEND_METHOD(KeySieve_Map, availability) {
-  keysieve::return_availability(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-}
-
-ZEND_METHOD(KeySieve_Map, info) {
-  keysieve::return_info(INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }

@@ -4,10 +4,10 @@
 
 #include "core/worker/filters/instruction_set.hpp"
 #include "core/worker/snapshot/layout.hpp"
-#include "ext/attached_sets.hpp"
 #include "ext/classes.hpp"
-#include "ext/exceptions.hpp"
-#include "ext/php_keysieve.h"
+#include "ext/published_set.hpp"
+#include "ext/seen_set.hpp"
+#include "ext/set_object.hpp"
 #include "ext/settings.hpp"
 // After the headers above, because it uses PHP's macros
 #include "ext/keysieve_arginfo.h"
@@ -16,9 +16,9 @@ ZEND_DECLARE_MODULE_GLOBALS(keysieve)
 
 namespace {
 
-using keysieve::AttachedSeen;
-using keysieve::AttachedSet;
-using keysieve::SetsBySource;
+using keysieve::PublishedSet;
+using keysieve::SeenSet;
+using keysieve::SetObject;
 
 void construct_globals(void* memory) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
@@ -26,29 +26,29 @@ void construct_globals(void* memory) {
 #endif
   auto* globals = static_cast<zend_keysieve_globals*>(memory);
   *globals = {};
-  globals->sets_by_source = new SetsBySource;
+  globals->tables_by_source = new std::map<std::string, keysieve::SetTables>;
 }
 
 void destroy_globals(void* memory) {
-  delete static_cast<zend_keysieve_globals*>(memory)->sets_by_source;
+  delete static_cast<zend_keysieve_globals*>(memory)->tables_by_source;
 }
 
 ZEND_MINIT_FUNCTION(keysieve) {
   // Reads the environment, once. Later a thread may do it while another one is in putenv().
   keysieve::best_instruction_set();
   keysieve::register_settings(type, module_number);
-  keysieve::keep_availability_class(register_class_KeySieve_Availability());
-  keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
-  keysieve::prepare_map_class(register_class_KeySieve_Map());
+  keysieve::availability_class = register_class_KeySieve_Availability();
+  SetObject<PublishedSet>::prepare(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
+  SetObject<PublishedSet>::prepare(register_class_KeySieve_Map());
   keysieve::prepare_info_class(register_class_KeySieve_Info());
-  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
+  SetObject<SeenSet>::prepare(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
   keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
   keysieve::prepare_local_filter_class(register_class_KeySieve_LocalFilter());
   zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
-  zend_class_entry* unavailable =
+  keysieve::unavailable_exception_class =
       register_class_KeySieve_UnavailableException(spl_ce_RuntimeException, exception);
-  keysieve::keep_exception_classes(
-      unavailable, register_class_KeySieve_InvalidNameException(zend_ce_value_error, exception));
+  keysieve::invalid_name_exception_class =
+      register_class_KeySieve_InvalidNameException(zend_ce_value_error, exception);
   return SUCCESS;
 }
 
@@ -61,14 +61,13 @@ ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-  KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
-  ++KEYSIEVE_G(request);
+  keysieve::begin_request();
   return SUCCESS;
 }
 
 // Of PHP code that runs even later, such as a session handler, the end of the next request takes care.
 ZEND_RSHUTDOWN_FUNCTION(keysieve) {
-  KEYSIEVE_G(attached_sets)->end_request();
+  keysieve::end_request();
   return SUCCESS;
 }
 
@@ -77,7 +76,7 @@ void append(smart_str* text, std::initializer_list<std::string_view> parts) {
 }
 
 // These describe a set as of its last lookup.
-void describe(smart_str* text, const AttachedSet& set) {
+void describe(smart_str* text, const PublishedSet& set) {
   const keysieve::SetReader& reader = set.reader();
   append(text, {to_string(reader.availability())});
   if (const keysieve::Attachment* attachment = reader.attachment()) {
@@ -95,7 +94,7 @@ void describe(smart_str* text, const AttachedSet& set) {
   if (!reader.reason().empty()) append(text, {" (", reader.reason(), ")"});
 }
 
-void describe(smart_str* text, const AttachedSeen& set) {
+void describe(smart_str* text, const SeenSet& set) {
   const keysieve::SeenReader& reader = set.reader();
   append(text, {to_string(reader.availability())});
   if (!reader.is_ready()) return append(text, {" (", reader.reason(), ")"});
@@ -106,7 +105,7 @@ void describe(smart_str* text, const AttachedSeen& set) {
 }
 
 template <typename Set>
-void add_rows(HashTable* rows, std::string_view of, keysieve::AttachedTable<Set>& sets) {
+void add_rows(HashTable* rows, std::string_view of, keysieve::SetTable<Set>& sets) {
   sets.for_each([&](const Set& set) {
     smart_str text{};
     describe(&text, set);
@@ -122,8 +121,8 @@ ZEND_MINFO_FUNCTION(keysieve) {
   static const std::string formats = keysieve::snapshot_formats_text();
   // Copied before anything is printed: an output callback may ask new sets, which changes the tables.
   HashTable* rows = zend_new_array(0);
-  add_rows(rows, "Set ", KEYSIEVE_G(attached_sets)->sets());
-  add_rows(rows, "Seen set ", KEYSIEVE_G(attached_sets)->seen_sets());
+  add_rows(rows, "Set ", PublishedSet::table());
+  add_rows(rows, "Seen set ", SeenSet::table());
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);

@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <optional>
 
 #include "core/worker/base/version.hpp"
@@ -23,8 +24,7 @@ extern zend_module_entry keysieve_module_entry;
 #define phpext_keysieve_ptr &keysieve_module_entry
 
 namespace keysieve {
-class AttachedSets;
-class SetsBySource;
+struct SetTables;
 }  // namespace keysieve
 
 ZEND_BEGIN_MODULE_GLOBALS(keysieve)
@@ -33,11 +33,13 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
-  std::optional<uid_t> owner_uid;          // of the owner in php.ini, if php-fpm looked it up when it started
-  keysieve::SetsBySource* sets_by_source;  // created with the globals
-  keysieve::AttachedSets* attached_sets;   // for the settings of this request
-  std::uint64_t request;                   // its number in this thread
-  std::uint64_t uses;                      // of sets that were not ready: AttachedTable's clock
+  std::optional<uid_t> owner_uid;  // of the owner in php.ini, if php-fpm looked it up when it started
+  // Created with the globals; see set_table.hpp
+  std::map<std::string, keysieve::SetTables>* tables_by_source;
+  pid_t process;                // that asked their sets
+  keysieve::SetTables* tables;  // for the settings of this request
+  std::uint64_t request;        // its number in this thread
+  std::uint64_t uses;           // of sets that were not ready: the clock of SetTable
 ZEND_END_MODULE_GLOBALS(keysieve)
 
 // Hidden, so that its address need not be looked up; -fvisibility=hidden affects only definitions.

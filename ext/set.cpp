@@ -1,7 +1,8 @@
-#include "ext/classes.hpp"
-
+// The class KeySieve\Set, whose availability() and info() are those of KeySieve\Map too.
 #include "ext/answers.hpp"
-#include "ext/asked_set.hpp"
+#include "ext/classes.hpp"
+#include "ext/published_set.hpp"
+#include "ext/set_object.hpp"
 
 namespace keysieve {
 namespace {
@@ -65,7 +66,7 @@ void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
     Z_PARAM_ITERABLE(iterable)
   ZEND_PARSE_PARAMETERS_END();
 
-  AskedSet* asked = SetObject::constructed(ZEND_THIS);
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   with_answers<bool>(iterable, [&](HashTable* keys, std::span<bool> answers) {
     const auto maybe = asked->set->may_contain_many(keys, asked->terms, answers);
@@ -75,15 +76,11 @@ void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
 
 }  // namespace
 
-void prepare_set_class(zend_class_entry* registered) {
-  SetObject::prepare(registered);
-}
-
 }  // namespace keysieve
 
-using OnUnavailable = keysieve::Terms::OnUnavailable;
-using keysieve::AskedSet;
+using keysieve::PublishedSet;
 using keysieve::SetObject;
+using OnUnavailable = PublishedSet::Terms::OnUnavailable;
 
 ZEND_METHOD(KeySieve_Set, __construct) {
   zend_string* name = nullptr;
@@ -97,8 +94,9 @@ ZEND_METHOD(KeySieve_Set, __construct) {
     Z_PARAM_BOOL_OR_NULL(throws, is_as_configured)
   ZEND_PARSE_PARAMETERS_END();
 
-  AskedSet* asked = keysieve::construct_asked(ZEND_THIS, name, key_profile);
+  auto* asked = SetObject<PublishedSet>::construct(ZEND_THIS, name);
   if (asked == nullptr) RETURN_THROWS();
+  asked->require_profile(key_profile);
   if (!is_as_configured) {
     asked->terms.on_unavailable = throws ? OnUnavailable::Throw : OnUnavailable::Maybe;
   }
@@ -110,7 +108,7 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
     KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
-  AskedSet* asked = SetObject::constructed(ZEND_THIS);
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   RETURN_BOOL(asked->set->may_contain(key, asked->terms));
 }
@@ -127,9 +125,20 @@ ZEND_METHOD(KeySieve_Set, candidates) {
 }
 
 ZEND_METHOD(KeySieve_Set, availability) {
-  keysieve::return_availability(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
+  if (asked == nullptr) RETURN_THROWS();
+  RETURN_OBJ_COPY(keysieve::availability_case(asked->set->state(asked->terms)));
 }
 
 ZEND_METHOD(KeySieve_Set, info) {
-  keysieve::return_info(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  auto* asked = SetObject<PublishedSet>::constructed(ZEND_THIS);
+  if (asked == nullptr) RETURN_THROWS();
+  if (asked->set->state({}) == keysieve::SetState::Disabled) RETURN_NULL();
+  const keysieve::SetReader& reader = asked->set->reader();
+  if (reader.attachment() == nullptr) RETURN_NULL();
+  keysieve::make_info(return_value, reader, asked->set->trouble(asked->terms));
 }

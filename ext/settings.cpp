@@ -36,12 +36,13 @@ std::optional<uid_t> uid_of_name(const char* name) {
   return found->pw_uid;
 }
 
-std::optional<uid_t> uid_of(const std::string& owner) noexcept {
+// The owner ends with a NUL.
+std::optional<uid_t> uid_of(std::string_view owner) noexcept {
   if (owner.empty()) return std::nullopt;
   uid_t uid = 0;
   const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
   if (error == std::errc() && end == owner.data() + owner.size()) return uid;
-  return uid_of_name(owner.c_str());
+  return uid_of_name(owner.data());
 }
 
 // A worker of php-fpm may later enter a chroot, where users cannot be looked up, so its master looks the
@@ -68,7 +69,7 @@ ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
   KEYSIEVE_G(owner_uid) = std::nullopt;
-  if (must_look_up_early(stage)) KEYSIEVE_G(owner_uid) = uid_of(ZSTR_VAL(new_value));
+  if (must_look_up_early(stage)) KEYSIEVE_G(owner_uid) = uid_of(view_of(new_value));
   return SUCCESS;
 }
 
@@ -106,23 +107,14 @@ void print_settings(zend_module_entry* module) {
   display_ini_entries(module);
 }
 
-SetSource current_source() {
-  return {std::string(view_of(KEYSIEVE_G(directory))), std::string(view_of(KEYSIEVE_G(owner))),
-          KEYSIEVE_G(owner_uid)};
-}
-
-void look_up_owner(SetSource& source) noexcept {
-  if (!source.owner_uid) source.owner_uid = uid_of(source.owner);
-  if (source.owner_uid || source.owner.empty() || source.owner == kDefaultOwner) return;
-  write_error_log(join({"keysieve.owner: user \"", source.owner,
+void read_settings(std::optional<ReaderSettings>& settings) noexcept {
+  const std::string_view owner = view_of(KEYSIEVE_G(owner));
+  settings.emplace();
+  settings->directory = view_of(KEYSIEVE_G(directory));
+  settings->trusted_owner = KEYSIEVE_G(owner_uid) ? KEYSIEVE_G(owner_uid) : uid_of(owner);
+  if (settings->trusted_owner || owner.empty() || owner == kDefaultOwner) return;
+  write_error_log(join({"keysieve.owner: user \"", owner,
                         "\" does not exist; only files of root and of PHP's own user are trusted"}));
-}
-
-ReaderSettings reader_settings(const SetSource& source) {
-  ReaderSettings settings;
-  settings.directory = source.directory;
-  settings.trusted_owner = source.owner_uid;
-  return settings;
 }
 
 }  // namespace keysieve

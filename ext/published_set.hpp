@@ -1,12 +1,13 @@
-// A published set that this thread has asked, and what it has answered.
+// A published set or map that this thread has asked, what it has answered, and what it says while it is not
+// ready.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <span>
 
-#include "ext/attached.hpp"
 #include "ext/key.hpp"
+#include "ext/set_table.hpp"
 
 namespace keysieve {
 
@@ -19,30 +20,44 @@ struct AnswerCounts {
   [[nodiscard]] std::uint64_t absent() const noexcept { return calls + more_keys - unavailable - maybe; }
 };
 
-// How one object asks a set.
-struct Terms {
-  enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
-
-  const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
-  OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
-  bool needs_values = false;  // then a set that is no map is Incompatible
-};
-
 // Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
-// have to save the registers that hashing uses.
-bool probe(const Attachment& attachment, const zval* key) noexcept;
-// Looks up the key in a map.
-MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept;
+// have to save the registers that hashing uses; an int apart, so that a string is hashed without a stack.
+[[gnu::noinline, gnu::cold]] inline bool probe_int(const Attachment& attachment, zend_long key) noexcept {
+  return attachment.may_contain(hash_of_int(key, attachment.snapshot().hasher()));
+}
+[[gnu::noinline]] inline bool probe(const Attachment& attachment, const zval* key) noexcept {
+  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_int(attachment, Z_LVAL_P(key));
+  return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
+}
+// The same two for a key of a map.
+[[gnu::noinline, gnu::cold]] inline MapAnswer probe_map_int(const Attachment& attachment,
+                                                            zend_long key) noexcept {
+  return attachment.find(hash_of_int(key, attachment.snapshot().hasher()));
+}
+[[gnu::noinline]] inline MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept {
+  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_map_int(attachment, Z_LVAL_P(key));
+  return attachment.find(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
+}
 
-class AttachedSet : public Attached<SetReader> {
+class PublishedSet : public NamedSet<SetReader> {
  public:
-  using Attached::Attached;
+  using NamedSet::NamedSet;
+  static SetTable<PublishedSet>& table() noexcept { return KEYSIEVE_G(tables)->published; }
+
+  // How one object asks it.
+  struct Terms {
+    enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
+
+    const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
+    OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
+    bool needs_values = false;  // then a set that is no map is Incompatible
+  };
 
   // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
   bool may_contain_by(Ask&& ask, const Terms& terms) noexcept {
     ++counts_.calls;
-    const Attachment* attachment = serving(terms.key_profile);
+    const Attachment* attachment = serving(terms);
     if (UNEXPECTED(attachment == nullptr)) return give_up(terms, 1);
     // Counted without a branch, which would be mispredicted half of the time.
     const bool maybe = ask(*attachment);
@@ -89,31 +104,27 @@ class AttachedSet : public Attached<SetReader> {
  private:
   // What answers in this call; nullptr unless the set is Ready. Its user must not run PHP code, which
   // could ask the same set and so detach it.
-  const Attachment* serving(const zend_string* key_profile) noexcept {
-    if (UNEXPECTED(begin_call()) && !look()) return nullptr;
-    const Attachment* attachment = reader_.serving();
-    if (EXPECTED(key_profile == nullptr)) return attachment;
-    return has_profile(attachment, key_profile) ? attachment : nullptr;
+  const Attachment* serving(const Terms& terms) noexcept {
+    const Attachment* attachment = UNEXPECTED(begin_call()) ? look() : reader_.serving();
+    return EXPECTED(terms.key_profile == nullptr) ? attachment : if_built_with(terms.key_profile, attachment);
   }
 
   const Attachment* serving_map(const Terms& terms) noexcept {
-    const Attachment* attachment = serving(terms.key_profile);
+    const Attachment* attachment = serving(terms);
     return EXPECTED(attachment != nullptr) && attachment->snapshot().is_map() ? attachment : nullptr;
   }
 
-  [[gnu::cold]] bool look() noexcept;
-  static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
+  [[gnu::cold]] const Attachment* look() noexcept;
+  static const Attachment* if_built_with(const zend_string* key_profile,
+                                         const Attachment* attachment) noexcept;
+  static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
   [[nodiscard]] SetState why_not_ready() noexcept;
-  [[gnu::cold]] SetState count_unavailable(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
   [[gnu::cold]] MapAnswer find_nothing(const Terms& terms, std::uint64_t keys) noexcept;
   [[nodiscard]] zend_string* line_of_change() const;
-  static bool fits(const Attachment& attachment, const Terms& terms) noexcept;
-  // How the attached set is not what an object needs, while others may ask it.
-  [[nodiscard]] bool is_mismatch(SetState state) const noexcept;
   void log_mismatch(const Terms& terms);
   [[nodiscard]] zend_string* mismatch_text(const Terms& terms) const;
-  [[nodiscard]] zend_string* reason_for(SetState state, const Terms& terms) const;
+  [[nodiscard]] zend_string* reason_for(const Terms& terms) const;
 
   // Key profiles may come from input. What is past these is not logged.
   static constexpr std::size_t kMostMismatches = 1'024;

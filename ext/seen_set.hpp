@@ -4,14 +4,16 @@
 #include <span>
 
 #include "core/worker/seen/seen_reader.hpp"
-#include "ext/attached.hpp"
 #include "ext/key.hpp"
+#include "ext/set_table.hpp"
 
 namespace keysieve {
 
-class AttachedSeen : public Attached<SeenReader> {
+class SeenSet : public NamedSet<SeenReader> {
  public:
-  using Attached::Attached;
+  using NamedSet::NamedSet;
+  static SetTable<SeenSet>& table() noexcept { return KEYSIEVE_G(tables)->seen; }
+  struct Terms {};  // all objects ask it alike
 
   // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
   bool add_if_new(const zval* key) noexcept {

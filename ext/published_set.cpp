@@ -1,20 +1,7 @@
-#include "ext/attached_set.hpp"
-
-#include "ext/attached_sets.hpp"
-#include "ext/exceptions.hpp"
+#include "ext/published_set.hpp"
 
 namespace keysieve {
 namespace {
-
-// Out of line for the sake of probe(), which needs no stack without it.
-[[gnu::noinline, gnu::cold]] bool probe_slowly(const Attachment& attachment, const zval* key) noexcept {
-  return attachment.may_contain(hash_of(key, attachment.snapshot().hasher()));
-}
-
-[[gnu::noinline, gnu::cold]] MapAnswer probe_map_slowly(const Attachment& attachment,
-                                                        const zval* key) noexcept {
-  return attachment.find(hash_of(key, attachment.snapshot().hasher()));
-}
 
 // False when it has met an element that is no key; then the answers are not complete. Inlined, because a call
 // and a second stack guard cost 12 instructions.
@@ -40,19 +27,9 @@ std::size_t count_true(std::span<const bool> answers) noexcept {
 
 }  // namespace
 
-bool probe(const Attachment& attachment, const zval* key) noexcept {
-  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_slowly(attachment, key);
-  return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
-}
-
-MapAnswer probe_map(const Attachment& attachment, const zval* key) noexcept {
-  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_map_slowly(attachment, key);
-  return attachment.find(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
-}
-
-std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
-                                                         std::span<bool> answers) {
-  const Attachment* attachment = serving(terms.key_profile);
+std::optional<std::size_t> PublishedSet::may_contain_many(HashTable* keys, const Terms& terms,
+                                                          std::span<bool> answers) {
+  const Attachment* attachment = serving(terms);
   const bool has_answers = attachment != nullptr && probe_all(*attachment, keys, answers.data());
   if (UNEXPECTED(!has_answers && !check_keys(keys, 1))) return {};
   ++counts_.calls;
@@ -68,8 +45,8 @@ std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const 
   return maybe;
 }
 
-std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
-                                   std::span<MapAnswer> answers) noexcept {
+std::size_t PublishedSet::find_many(HashTable* keys, const Terms& terms,
+                                    std::span<MapAnswer> answers) noexcept {
   ++counts_.calls;
   counts_.more_keys += answers.size() - 1;
   const Attachment* attachment = serving_map(terms);
@@ -89,67 +66,66 @@ std::size_t AttachedSet::find_many(HashTable* keys, const Terms& terms,
   return maybe;
 }
 
-bool AttachedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
-  return !terms.needs_values || attachment.snapshot().is_map();
-}
-
-SetState AttachedSet::state(const Terms& terms) noexcept {
-  const Attachment* attachment = serving(terms.key_profile);
+SetState PublishedSet::state(const Terms& terms) noexcept {
+  const Attachment* attachment = serving({});
   return attachment != nullptr && fits(*attachment, terms) ? SetState::Ready : why_not_ready();
 }
 
 // Looks at the clock and the files in the first call of a request, then whenever something may have changed.
-// False while keysieve.enabled is off, which no request changes. Logs at once, so that calls in between need
+// Not while keysieve.enabled is off, which no request changes. Logs at once, so that calls in between need
 // not look whether anything has changed, and a process that serves one request for ever says it too.
-bool AttachedSet::look() noexcept {
-  if (!KEYSIEVE_G(enabled)) return false;
-  begin_request();
-  if (!reader_.refresh()) return true;
-  KEYSIEVE_G(attached_sets)->note_replaced(reader_.has_replaced());
-  log_change([this] { return line_of_change(); });
-  return true;
+const Attachment* PublishedSet::look() noexcept {
+  if (!KEYSIEVE_G(enabled)) return nullptr;
+  note_request();
+  if (reader_.refresh()) {
+    KEYSIEVE_G(tables)->has_replaced |= reader_.has_replaced();
+    log_change([this] { return line_of_change(); });
+  }
+  return reader_.serving();
 }
 
-// Out of line: most sets are asked without a profile.
-bool AttachedSet::has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept {
-  return attachment != nullptr && view_of(key_profile) == attachment->snapshot().key_profile();
+// Returns `attachment`, or nullptr. Out of line: most sets are asked without a profile.
+const Attachment* PublishedSet::if_built_with(const zend_string* key_profile,
+                                              const Attachment* attachment) noexcept {
+  if (key_profile == nullptr || attachment == nullptr) return attachment;
+  return view_of(key_profile) == attachment->snapshot().key_profile() ? attachment : nullptr;
 }
 
-SetState AttachedSet::why_not_ready() noexcept {
+bool PublishedSet::fits(const Attachment& attachment, const Terms& terms) noexcept {
+  return if_built_with(terms.key_profile, &attachment) != nullptr &&
+         (!terms.needs_values || attachment.snapshot().is_map());
+}
+
+// Of an object whose terms a set that is ready does not fit, while others may ask it: Incompatible.
+SetState PublishedSet::why_not_ready() noexcept {
   note_use();
   if (!KEYSIEVE_G(enabled)) return SetState::Disabled;
   return is_ready() ? SetState::Incompatible : state_of(reader_.availability());
 }
 
-SetState AttachedSet::count_unavailable(const Terms& terms, std::uint64_t keys) noexcept {
-  const SetState state = why_not_ready();
-  counts_.unavailable += keys;
-  if (is_mismatch(state)) log_mismatch(terms);
-  return state;
-}
+// What follows builds texts, logs and throws, where PHP may end the script: nothing there has a destructor.
 
 // True, for maybe: a constant that the caller could see would make it branch on every other answer too.
-bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
-  const SetState state = count_unavailable(terms, keys);
+bool PublishedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
+  const SetState state = why_not_ready();
+  counts_.unavailable += keys;
+  if (is_switched_off(state)) return true;
+  if (is_ready()) log_mismatch(terms);
   const bool throws = terms.on_unavailable == Terms::OnUnavailable::AsConfigured
                           ? KEYSIEVE_G(throw_when_unavailable)
                           : terms.on_unavailable == Terms::OnUnavailable::Throw;
-  if (throws && !is_switched_off(state)) throw_unavailable(name(), state, reason_for(state, terms));
+  if (throws) throw_unavailable(name(), state, reason_for(terms));
   return true;
 }
 
-// Its caller says what to do with an unknown key, so nothing is thrown.
-MapAnswer AttachedSet::find_nothing(const Terms& terms, std::uint64_t keys) noexcept {
-  count_unavailable(terms, keys);
+// The terms of a map throw nothing: its caller says what to do with an unknown key.
+MapAnswer PublishedSet::find_nothing(const Terms& terms, std::uint64_t keys) noexcept {
+  give_up(terms, keys);
   return kUnknown;
 }
 
-bool AttachedSet::is_mismatch(SetState state) const noexcept {
-  return state == SetState::Incompatible && is_ready();
-}
-
-zend_string* AttachedSet::reason_for(SetState state, const Terms& terms) const {
-  if (!is_mismatch(state))
+zend_string* PublishedSet::reason_for(const Terms& terms) const {
+  if (!is_ready())
     return join({"set \"", name(), "\" is ", to_string(reader_.availability()), " (", reader_.reason(), ")"});
   zend_string* mismatch = mismatch_text(terms);
   zend_string* reason = join({"set \"", name(), "\" was ", view_of(mismatch)});
@@ -158,26 +134,21 @@ zend_string* AttachedSet::reason_for(SetState state, const Terms& terms) const {
 }
 
 // A profile that is longer than this is none that a set can have.
-zend_string* AttachedSet::mismatch_text(const Terms& terms) const {
+zend_string* PublishedSet::mismatch_text(const Terms& terms) const {
   constexpr std::size_t kMostBytes = 80;
-  if (terms.key_profile == nullptr || has_profile(reader_.attachment(), terms.key_profile))
-    return join({"built without values"});
+  if (fits(*reader_.attachment(), {.key_profile = terms.key_profile})) return join({"built without values"});
   return join({"built with key profile \"", reader_.attachment()->snapshot().key_profile(), "\", not \"",
                view_of(terms.key_profile).substr(0, kMostBytes), "\""});
 }
 
-zend_string* AttachedSet::trouble(const Terms& terms) const noexcept {
-  const Attachment* attachment = reader_.attachment();
-  const bool has_mismatch =
-      is_ready() && ((terms.key_profile != nullptr && !has_profile(attachment, terms.key_profile)) ||
-                     !fits(*attachment, terms));
-  if (has_mismatch) return mismatch_text(terms);
+zend_string* PublishedSet::trouble(const Terms& terms) const noexcept {
+  if (is_ready() && !fits(*reader_.attachment(), terms)) return mismatch_text(terms);
   return reader_.reason().empty() ? nullptr : join({reader_.reason()});
 }
 
-zend_string* AttachedSet::line_of_change() const {
+zend_string* PublishedSet::line_of_change() const {
   if (!is_ready()) {
-    zend_string* reason = reason_for(state_of(reader_.availability()), {});
+    zend_string* reason = reason_for({});
     zend_string* line = join({"keysieve: ", view_of(reason), ": every lookup answers maybe"});
     zend_string_release(reason);
     return line;
@@ -187,8 +158,8 @@ zend_string* AttachedSet::line_of_change() const {
   return join({"keysieve: set \"", name(), "\" is ", was_ready() ? "up to date" : "ready", " again"});
 }
 
-void AttachedSet::log_mismatch(const Terms& terms) {
-  zend_string* reason = reason_for(SetState::Incompatible, terms);
+void PublishedSet::log_mismatch(const Terms& terms) {
+  zend_string* reason = reason_for(terms);
   if (logged_mismatches_.size() < kMostMismatches && logged_mismatches_.emplace(view_of(reason)).second) {
     write_error_log(join({"keysieve: ", view_of(reason), ": every such lookup ",
                           terms.needs_values ? "is unknown" : "answers maybe"}));
