@@ -259,7 +259,7 @@ final class HostileCallsTest extends TestCase
                     }, 1);
                     (new ReflectionExtension('keysieve'))->info();
                     ob_end_clean();
-                    return $shown > 1_000 && !isset(KeySieve\stats()['new-2000']);
+                    return $shown > 800 && !isset(KeySieve\stats()['new-2000']);
                 },
                 true,
             ],
