@@ -15,7 +15,8 @@ void prepare_facts_class(zend_class_entry* registered);
 class Properties {
  public:
   // Makes an object of the class in `result`. This can start PHP's cycle collector, which runs destructors; a
-  // destructor may ask a set, and so unmap what was attached. So copy all facts of a set before.
+  // destructor may ask a set, and so unmap what was attached. So copy all facts of a set before. It may
+  // also end the script by a fatal error: nothing of C++ that has a destructor lives meanwhile.
   Properties(zval* result, zend_class_entry* of_class);
 
   void set(std::string_view name, std::uint64_t number);

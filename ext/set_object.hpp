@@ -53,15 +53,12 @@ struct SetObject {
   // from within an error handler.
   static SetObject* constructed(zval* object) {
     SetObject* constructed = of(Z_OBJ_P(object));
-    return EXPECTED(constructed->set != nullptr) ? constructed : refuse(object);
-  }
-
- private:
-  [[gnu::noinline, gnu::cold]] static SetObject* refuse(const zval* object) {
+    if (EXPECTED(constructed->set != nullptr)) return constructed;
     zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
     return nullptr;
   }
 
+ private:
   inline static zend_object_handlers handlers;
 
   static SetObject* of(zend_object* object) noexcept {
