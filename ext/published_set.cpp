@@ -96,7 +96,7 @@ bool PublishedSet::fits(const Attachment& attachment, const Terms& terms) noexce
          (!terms.needs_values || attachment.snapshot().is_map());
 }
 
-// Of an object whose terms a set that is ready does not fit, while others may ask it: Incompatible.
+// A set that is ready, but does not fit the terms of this object, is Incompatible for it alone.
 SetState PublishedSet::why_not_ready() noexcept {
   note_use();
   if (!KEYSIEVE_G(enabled)) return SetState::Disabled;

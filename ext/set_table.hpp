@@ -13,8 +13,8 @@
 
 namespace keysieve {
 
-// What published and seen sets have in common: the reader of one, and what has been logged about it. Lives as
-// long as its table or an object holds it.
+// A published or a seen set: its reader, and what has been logged about it. Lives as long as its table or an
+// object holds it.
 template <typename Reader>
 class NamedSet {
  public:
@@ -90,9 +90,9 @@ class SetTable {
     return EXPECTED(set != nullptr) ? set : add(name);
   }
 
-  // Names may come from input. Each call that asks sets begins with this: where the table has kMostSets, the
-  // sets that were not ready longest ago are forgotten, an eighth of it at once. Those that are ready stay,
-  // which somebody has published, and the table grows with them by eighths.
+  // Names may come from input. Each call that asks sets begins with this. If the table has kMostSets, it
+  // forgets an eighth of them at once: those that were not ready longest ago. Sets that are ready stay, and
+  // make the table grow by eighths.
   void make_room() noexcept {
     if (UNEXPECTED(zend_hash_num_elements(&sets_) >= most_sets_)) forget_some();
   }
