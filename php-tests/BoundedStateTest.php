@@ -27,9 +27,7 @@ final class BoundedStateTest extends TestCase
                 may_contain("name-$name", 'apple');
                 if ($name % 500 === 0) {
                     may_contain('popular', 'apple');
-                }
-                if ($name === 1_000) {
-                    $before = $held();
+                    $before = $name <= 1_000 ? $held() : $before;
                 }
             }
             echo json_encode([
