@@ -1,6 +1,6 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e23a5ba52db09b7931b9f9c787f7595e2abb2454 */
+ * Stub hash: feb40e0ab4aaacad5b77efaca5e7a2d2ef313eab */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
