@@ -54,7 +54,7 @@ TEST(Sizing, ReachesTheLowestTargetOfEachKindAtASensibleSizeAndRefusesALowerOne)
           test::message_of<ErrorKind::Usage>([&] { size_filter(kind, lower); }),
           AllOf(HasSubstr(std::string(kind.name) + " cannot reach a target FPR of 1e-9: its lowest in " +
                           "shards of " + std::to_string(shard_bytes) + " bytes is "),
-                HasSubstr("; these can: bloom, ribbon")));
+                HasSubstr("; these can: bloom")));
     }
   }
 }
