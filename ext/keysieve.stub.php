@@ -213,7 +213,7 @@ namespace KeySieve {
         public readonly float $targetFalsePositiveRate;
         /** Computed from the snapshot's bits. */
         public readonly float $estimatedFalsePositiveRate;
-        /** Share of bits set, in cuckoo of slots taken; null for `xor`, `binary_fuse` and `ribbon`. */
+        /** Share of bits set, or of slots taken; null for a kind in which the number of keys does not change it. */
         public readonly ?float $fillRatio;
         /** What `build --key-profile` said; empty: nothing. */
         public readonly string $keyProfile;

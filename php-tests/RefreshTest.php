@@ -289,7 +289,7 @@ final class RefreshTest extends TestCase
     private static function makeControlPage(string $set): void
     {
         mkdir(SharedMemory::folder($set), 0750);
-        $header = pack('a8Vv2a8', 'KSCONTRL', 0x01020304, 1, 2, random_bytes(8));
+        $header = pack('a8Vv2a8', 'KSCONTRL', 0x01020304, 2, 0, random_bytes(8));
         $page = str_pad($header . strrev(hash('xxh3', $header, true)), 4096, "\0");
         file_put_contents(SharedMemory::folder($set) . '/control', $page);
     }

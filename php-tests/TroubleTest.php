@@ -53,7 +53,7 @@ final class TroubleTest extends TestCase
             static fn (string $page) => self::changeAbi($page, 9),
             'Incompatible',
             '/control: control page of ABI 9',
-            static fn (string $page) => self::changeAbi($page, 1),
+            static fn (string $page) => self::changeAbi($page, 2),
         ];
     }
 

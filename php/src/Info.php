@@ -36,7 +36,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             public float $targetFalsePositiveRate,
             /** Computed from the snapshot's bits. */
             public float $estimatedFalsePositiveRate,
-            /** Share of bits set, in cuckoo of slots taken; null for `xor`, `binary_fuse` and `ribbon`. */
+            /** Share of bits set, or of slots taken; null for a kind in which the number of keys does not change it. */
             public ?float $fillRatio,
             /** What `build --key-profile` said; empty: nothing. */
             public string $keyProfile,

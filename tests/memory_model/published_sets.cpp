@@ -77,7 +77,7 @@ Program bypass_on() {
   const auto operator_ = [s] { bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1); };
   const auto reader = [s] {
     const std::uint64_t word = load_current(s->page, 1);
-    require((word & kBypassBit) == 0 || bypasses_in_force(s->page, word, kNow) == kBypassBit,
+    require((word & kBypassBit) == 0 || bypasses_in_force(word, ends_of(s->page), kNow) == kBypassBit,
             "a reader that sees the bit of a bypass sees its end");
   };
   return {{operator_, [s] { s->publish(2); }, reader},
@@ -94,6 +94,35 @@ Program bypass_again() {
   return {{loader, operator_}, [s] {
             require((s->page.current.load() & kBypassBit) != 0, "a new bypass outlives the one before");
           }};
+}
+
+// An operator switches a bypass on whose bit the one before has left, so that the end alone changes. As
+// SetReader::refresh(), which each call comes to then.
+Program bypass_of_another_end() {
+  struct Told : Published {
+    Value is_told;
+  };
+  const auto s = std::make_shared<Told>();
+  s->page.current.store(1 | kBypassBit);
+  s->page.bypass_until.store(kNow - 1);
+  const auto operator_ = [s] {
+    bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1);
+    s->is_told.tell();
+  };
+  const auto reader = [s] {
+    std::uint64_t word = 1 | kBypassBit;
+    BypassEnds ends{kNow - 1};
+    for (int calls = 0; calls < 2; ++calls) {
+      const bool is_told = s->is_told.hears();
+      if (has_changed(s->page, word, ends)) {
+        word = load_current(s->page, 0);
+        ends = ends_of(s->page);
+      }
+      require(!is_told || bypasses_in_force(word, ends, kNow) == kBypassBit,
+              "a bypass holds for everyone who has heard of it");
+    }
+  };
+  return {{operator_, reader}, {}};
 }
 
 // A layer of one block, and keys that belong to it.
@@ -189,6 +218,7 @@ std::vector<Protocol> published_sets() {
   return {{"a publication", publication},
           {"a bypass switched on", bypass_on},
           {"a bypass switched on again", bypass_again},
+          {"a bypass of another end", bypass_of_another_end},
           {"counted keys", counted_keys},
           {"a key before a publication", key_before_a_publication},
           {"a key after a publication", key_after_a_publication}};

@@ -10,17 +10,16 @@
 namespace keysieve {
 namespace {
 
-BypassStatus bypass_status(const ControlPage& control, const BypassSwitch& bypass, std::uint64_t in_force) {
-  if ((in_force & bypass.bit) == 0) return {};
-  return {.is_on = true, .until = (control.*bypass.until).load(std::memory_order_relaxed)};
-}
-
 BypassesStatus bypasses_status(const ControlPage& control, UnixSeconds now) {
-  const std::uint64_t in_force =
-      bypasses_in_force(control, control.current.load(std::memory_order_acquire), now);
-  return {.by_operator = bypass_status(control, kOperatorBypass, in_force),
-          .in_store = bypass_status(control, kStoreBypass, in_force),
-          .is_for_lost_adds = (in_force & kAddsLostBit) != 0};
+  const std::uint64_t word = control.current.load(std::memory_order_acquire);
+  const BypassEnds ends = ends_of(control);
+  const std::uint64_t in_force = bypasses_in_force(word, ends, now);
+  const auto status = [&](std::size_t which) {
+    const bool is_on = (in_force & kBypassSwitches[which].bit) != 0;
+    return is_on ? BypassStatus{.is_on = true, .until = ends[which]} : BypassStatus{};
+  };
+  return {
+      .by_operator = status(0), .in_store = status(1), .is_for_lost_adds = (in_force & kAddsLostBit) != 0};
 }
 
 // Lookups come back as maybe, and nobody has switched them off.

@@ -8,17 +8,18 @@
 
 namespace keysieve {
 
-// A policy may also have
-//   parts(params)  a key has one bit in each of that many equal parts of its block, and not hash_count bits
-//                  anywhere in it
 template <typename Policy>
 concept BitBuildPolicy = BitPolicy<Policy> && requires {
   // Sets the bits of a key in its block: those that check() looks at.
   { Policy::mark } -> IsFunction<void(std::byte*, const FilterParams&, std::uint64_t mixed) noexcept>;
+  // A key has equally many of its hash_count bits in each of that many equal parts of its block.
+  { Policy::parts } -> IsFunction<std::uint32_t(const FilterParams&) noexcept>;
 };
 
 template <BitBuildPolicy Policy>
-struct BitBuilder : Policy {
+struct BitBuilder : Policy, WithoutValues {
+  static constexpr std::uint32_t kShardAlignment = std::max(Policy::kBlockBytes, kRetrievalUnit);
+
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
     const int offset_shift = 64 - std::countr_zero(params.shard_bytes);
@@ -61,19 +62,15 @@ struct BitBuilder : Policy {
   // Where the bits of a key may be.
   struct Places {
     std::uint32_t block_bytes;
-    std::uint32_t parts = 1;  // of a block
+    std::uint32_t parts;  // of a block
     std::uint32_t part_bytes;
     std::uint32_t bits_of_key;  // in each part
 
     explicit Places(const FilterParams& params) noexcept
-        : block_bytes(params.shard_bytes), bits_of_key(params.hash_count) {
-      if constexpr (requires { Policy::kBlockBytes; }) block_bytes = Policy::kBlockBytes;
-      if constexpr (requires { Policy::parts(params); }) {
-        parts = Policy::parts(params);
-        bits_of_key = 1;
-      }
-      part_bytes = block_bytes / parts;
-    }
+        : block_bytes(Policy::kBlockBytes == 0 ? params.shard_bytes : Policy::kBlockBytes),
+          parts(Policy::parts(params)),
+          part_bytes(block_bytes / parts),
+          bits_of_key(params.hash_count / parts) {}
   };
 
   // Exact and fast for the usual exponent.
@@ -89,6 +86,8 @@ struct ScatteredBitsBuilder : Bits {
     typename Bits::Positions positions(params, mixed);
     for (int i = 0; i < params.hash_count; ++i) set_bit(shard, positions.next());
   }
+
+  static std::uint32_t parts(const FilterParams& /*params*/) noexcept { return 1; }
 };
 
 }  // namespace keysieve

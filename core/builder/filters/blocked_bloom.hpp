@@ -17,6 +17,8 @@ struct BlockedBloomBuilder : BlockedBloom {
     });
   }
 
+  static std::uint32_t parts(const FilterParams& /*params*/) noexcept { return 1; }
+
  private:
   static void set(std::byte* block, const Place& place) noexcept {
     std::byte* lane = block + place.lane_offset();

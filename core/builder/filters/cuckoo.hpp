@@ -94,10 +94,11 @@ class ChangeableTable : public Table {
 
 namespace keysieve {
 
-struct CuckooBuilder : Cuckoo {
+struct CuckooBuilder : Cuckoo, WithoutValues {
   static constexpr std::string_view kSummary =
       "fingerprints in buckets of four: two cache lines, small at low FPRs";
   static constexpr bool kIsUsual = true;
+  static constexpr std::uint32_t kShardAlignment = kRetrievalUnit;
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {

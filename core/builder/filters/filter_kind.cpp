@@ -23,13 +23,11 @@ FilterKind kind_of(const LookupKind& lookups) {
   kind.summary = Builder::kSummary;
   kind.is_usual = Builder::kIsUsual;
   kind.cache_lines = Builder::cache_lines;
-  if constexpr (requires { Builder::kBlockBytes; }) kind.shard_alignment = Builder::kBlockBytes;
+  kind.shard_alignment = Builder::kShardAlignment;
   kind.theoretical_fpr = Builder::theoretical_fpr;
   kind.build = Builder::build;
-  if constexpr (requires { &Builder::build_map; }) {
-    kind.value_capacity = Builder::value_capacity;
-    kind.build_map = Builder::build_map;
-  }
+  kind.value_capacity = Builder::value_capacity;
+  kind.build_map = Builder::build_map;
   kind.estimated_fpr = Builder::estimated_fpr;
   return kind;
 }
@@ -78,7 +76,7 @@ const FilterKind& filter_kind_of(const LookupKind& kind) noexcept {
   return *find_filter_kind(kind.id);  // kBuilders has them all
 }
 
-std::string kind_names(bool (*is_wanted)(const FilterKind& kind)) {
+std::string kind_names(const std::function<bool(const FilterKind& kind)>& is_wanted) {
   std::string names;
   for (const FilterKind& kind : kinds()) {
     if (is_wanted(kind)) names.append(names.empty() ? "" : ", ").append(kind.name);

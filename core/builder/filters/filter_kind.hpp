@@ -3,6 +3,7 @@
 // loader and the command line.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/worker/filters/lookup_kind.hpp"
@@ -19,7 +20,7 @@ struct FilterKind : LookupKind {
 
   // Bytes to which a shard should be aligned, so that a lookup reads no more cache lines than that. Second
   // levels are rounded up to it.
-  std::uint32_t shard_alignment = kRetrievalUnit;
+  std::uint32_t shard_alignment = 0;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard) = nullptr;
@@ -40,16 +41,23 @@ struct FilterKind : LookupKind {
   double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params) = nullptr;
 };
 
-// What the builder of a kind defines besides its LookupPolicy, here or by BitBuilder or PeeledBuilder. A kind
-// that can have values also has value_capacity() and build_map(), and one with blocks kBlockBytes, to which
-// its shards are aligned.
+// For builders of kinds whose keys cannot have values.
+struct WithoutValues {
+  static constexpr std::nullptr_t value_capacity = nullptr;
+  static constexpr std::nullptr_t build_map = nullptr;
+};
+
+// What the builder of a kind defines besides its LookupPolicy, here or by BitBuilder or PeeledBuilder.
 template <typename Policy>
 concept BuildPolicy = requires {
   { Policy::kSummary } -> std::convertible_to<decltype(FilterKind::summary)>;
   { Policy::kIsUsual } -> std::convertible_to<decltype(FilterKind::is_usual)>;
   { Policy::cache_lines } -> std::convertible_to<decltype(FilterKind::cache_lines)>;
+  { Policy::kShardAlignment } -> std::convertible_to<decltype(FilterKind::shard_alignment)>;
   { Policy::theoretical_fpr } -> std::convertible_to<decltype(FilterKind::theoretical_fpr)>;
   { Policy::build } -> std::convertible_to<decltype(FilterKind::build)>;
+  { Policy::value_capacity } -> std::convertible_to<decltype(FilterKind::value_capacity)>;
+  { Policy::build_map } -> std::convertible_to<decltype(FilterKind::build_map)>;
   { Policy::estimated_fpr } -> std::convertible_to<decltype(FilterKind::estimated_fpr)>;
 };
 
@@ -64,7 +72,7 @@ const FilterKind* find_filter_kind(std::string_view name) noexcept;
 const FilterKind& filter_kind_of(const LookupKind& kind) noexcept;
 
 // The names of the kinds for which `is_wanted` is true, joined by ", "; "none" if there are none.
-std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
+std::string kind_names(const std::function<bool(const FilterKind& kind)>& is_wanted);
 
 // Throws Usage that lists the known names.
 const FilterKind& filter_kind_named(std::string_view name);

@@ -68,7 +68,9 @@ concept PeeledBuildPolicy = PeeledPolicy<Policy> && requires {
 };
 
 template <PeeledBuildPolicy Policy>
-struct PeeledBuilder : Policy {
+struct PeeledBuilder : Policy, WithoutValues {
+  static constexpr std::uint32_t kShardAlignment = kRetrievalUnit;
+
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
     if (params.hash_count == 3) {

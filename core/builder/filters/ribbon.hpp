@@ -11,6 +11,7 @@ namespace keysieve {
 struct RibbonBuilder : Ribbon {
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
   static constexpr bool kIsUsual = true;
+  static constexpr std::uint32_t kShardAlignment = kRetrievalUnit;
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {

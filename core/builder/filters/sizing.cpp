@@ -131,11 +131,13 @@ double filter_target(const SizingRequest& request) {
 }
 
 [[noreturn]] void refuse_target(const FilterKind& kind, const SizingRequest& request) {
+  const std::string others = kind_names([&request](const FilterKind& other) {
+    return other.is_usual && reaches(other, request, request.target_fpr);
+  });
   throw Error(ErrorKind::Usage, std::string(kind.name) + " cannot reach a target FPR of " +
                                     text_of(request.target_fpr) + ": its lowest in shards of " +
                                     std::to_string(request.shard_bytes) + " bytes is " +
-                                    text_of(lowest_target(kind, request)) +
-                                    "; take bloom, or ribbon if only builds change the set");
+                                    text_of(lowest_target(kind, request)) + "; these can: " + others);
 }
 
 // All keys of a request, spread over shards.

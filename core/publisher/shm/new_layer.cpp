@@ -28,9 +28,10 @@ LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept {
   if (geometry.shard_count == 0) return sum;
   for (std::uint32_t shard = 0; shard < geometry.shard_count; ++shard) {
     const ShardCopy copy = copy_of(lanes + shard * kLanesPerShard);
-    sum.fill_ratio += fill_ratio(std::as_bytes(std::span(copy)));
-    sum.estimated_fpr +=
-        BitBuilder<SplitBlockBloomBuilder>::estimated_fpr(std::as_bytes(std::span(copy)), {}, {});
+    const Bytes bytes = std::as_bytes(std::span(copy));
+    sum.fill_ratio += fill_ratio(bytes);
+    sum.estimated_fpr += BitBuilder<SplitBlockBloomBuilder>::estimated_fpr(
+        bytes, {}, {.shard_bytes = kLayerShardBytes, .hash_count = SplitBlock::kLanes});
   }
   return {sum.fill_ratio / geometry.shard_count, sum.estimated_fpr / geometry.shard_count};
 }

@@ -8,13 +8,20 @@
 
 namespace keysieve {
 
-// `mixed` is the hash of a key inside its shard. A policy may also have
-//   prefetch(block, params, mixed)  begins to load what check() reads, if that is not the block's first line
-//   struct Avx2, struct Neon        the same policy with faster instructions
+// Begins to load what check() reads of a shard. Must be always_inline, as KeyProbe says.
+using PrefetchOfBits = void(const std::byte* shard, const FilterParams&, std::uint64_t mixed) noexcept;
+template <typename Policy>
+concept PrefetchesBits = IsFunction<decltype(Policy::prefetch), PrefetchOfBits>;
+
+// `mixed` is the hash of a key inside its shard. Blocks or ScatteredBits give all but check(). A policy may
+// also have a struct Avx2 or Neon, the same policy with faster instructions.
 template <typename Policy>
 concept BitPolicy = requires {
-  // Offset in the shard of the block that has a key's bits: that of Blocks or ScatteredBits.
+  // Of the block that has a key's bits, which is in one cache line; 0: it is the whole shard.
+  { Policy::kBlockBytes } -> std::convertible_to<std::uint32_t>;
+  // Its offset in the shard.
   { Policy::block_offset } -> IsFunction<std::uint64_t(int offset_shift, std::uint64_t mixed) noexcept>;
+  requires Policy::kBlockBytes != 0 || PrefetchesBits<Policy>;
   // Whether all bits of the key are set in its block. The builder's mark() sets them.
   { Policy::check } -> IsFunction<bool(const std::byte* block, const FilterParams&, std::uint64_t) noexcept>;
 };
@@ -22,6 +29,8 @@ concept BitPolicy = requires {
 // Holds a key's hash inside the shard and the address of its block, and has read nothing from it.
 template <BitPolicy Policy>
 struct BitProbe {
+  static constexpr bool kReadsEntry = false;
+
   const std::byte* block;
   std::uint64_t mixed;
 
@@ -30,7 +39,7 @@ struct BitProbe {
     block = array.shard(array.index_of(hash)) + Policy::block_offset(array.offset_shift, mixed);
   }
   [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash /*hash*/) const noexcept {
-    if constexpr (requires { Policy::prefetch(block, array.params, mixed); }) {
+    if constexpr (Policy::kBlockBytes == 0) {
       Policy::prefetch(block, array.params, mixed);
     } else {
       __builtin_prefetch(block);
@@ -73,6 +82,7 @@ struct BitKind : Policy {
 // bits, one by one.
 template <typename PositionsOfKey>
 struct ScatteredBits {
+  static constexpr std::uint32_t kBlockBytes = 0;
   // 30 is the best k for 1e-9; partitions of whole bytes may want one more.
   static constexpr auto& kHashCounts = kCountsFrom<1, 32>;
 

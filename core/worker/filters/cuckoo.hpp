@@ -99,9 +99,6 @@ struct Cuckoo {
     return taken / table.slots();
   }
 
-  // Prefetches nothing of the shard: without a branch between the buckets the processor overlaps the lookups
-  // of a batch on its own, and prefetching one bucket or both took twice the time (512 MB,
-  // tools/workshop/bench/run lookup).
   struct Probe {
     static constexpr bool kReadsEntry = true;
 
@@ -120,6 +117,11 @@ struct Cuckoo {
       place = table.place_of(remix(hash, entry.seed));
       is_overfull = entry.width == 0 && entry.key_count != 0;
     }
+
+    // Without a branch between the buckets the processor overlaps the lookups of a batch on its own, and
+    // prefetching one bucket or both took twice the time (512 MB, tools/workshop/bench/run lookup).
+    [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/,
+                                                KeyHash /*hash*/) const noexcept {}
 
     // Always looks into both buckets: a branch on the first could not be predicted.
     [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& /*array*/,

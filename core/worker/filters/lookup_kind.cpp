@@ -8,20 +8,22 @@ namespace keysieve {
 namespace {
 
 constexpr std::array kLookupKinds = kKinds.each([]<LookupPolicy Policy>() {
-  LookupKind kind{.id = Policy::kId,
-                  .name = Policy::kName,
-                  .hash_counts = Policy::kHashCounts,
-                  .fault_of = Policy::fault_of,
-                  .lookup = Policy::lookup};
-  if constexpr (requires { Policy::kCanHaveValues; }) kind.can_have_values = Policy::kCanHaveValues;
-  if constexpr (requires { &Policy::fill_ratio; }) kind.fill_ratio = Policy::fill_ratio;
-  return kind;
+  return LookupKind{.id = Policy::kId,
+                    .name = Policy::kName,
+                    .hash_counts = Policy::kHashCounts,
+                    .fault_of = Policy::fault_of,
+                    .fill_ratio = Policy::fill_ratio,
+                    .lookup = Policy::lookup};
 });
 
 }  // namespace
 
 bool LookupKind::takes_hash_count(std::uint8_t hash_count) const noexcept {
   return std::find(hash_counts.begin(), hash_counts.end(), hash_count) != hash_counts.end();
+}
+
+bool LookupKind::can_have_values() const noexcept {
+  return lookup({.value_bits = 1}, InstructionSet::Scalar).find != nullptr;
 }
 
 std::span<const LookupKind> lookup_kinds() noexcept {

@@ -114,7 +114,6 @@ struct Lookup {
 struct LookupKind {
   std::uint8_t id;
   std::string_view name;
-  bool can_have_values = false;  // and so be a map
 
   // Valid values of FilterParams::hash_count, ascending; sizing chooses from them.
   std::span<const std::uint8_t> hash_counts;
@@ -125,26 +124,28 @@ struct LookupKind {
 
   // Share of bits set, or of slots taken; nullptr for kinds in which it does not depend on the number of
   // keys.
-  double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params) = nullptr;
+  double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
   // The fastest lookups for such a set that these instructions allow.
   Lookup (*lookup)(const FilterParams& params, InstructionSet instructions) noexcept;
 
   [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
+  // Whether a set of this kind can be a map.
+  [[nodiscard]] bool can_have_values() const noexcept;
 };
 
 // A function of that type.
 template <typename Function, typename Type>
 concept IsFunction = std::convertible_to<Function, Type*>;
 
-// What the file of a kind defines, itself or by BitKind or PeeledKind; a kind may also have fill_ratio(), and
-// kCanHaveValues.
+// What the file of a kind defines, itself or by BitKind or PeeledKind.
 template <typename Policy>
 concept LookupPolicy = requires {
   { Policy::kId } -> std::convertible_to<decltype(LookupKind::id)>;  // one that no kind has ever had
   { Policy::kName } -> std::convertible_to<decltype(LookupKind::name)>;
   { Policy::kHashCounts } -> std::convertible_to<decltype(LookupKind::hash_counts)>;
   { Policy::fault_of } -> std::convertible_to<decltype(LookupKind::fault_of)>;
+  { Policy::fill_ratio } -> std::convertible_to<decltype(LookupKind::fill_ratio)>;
   { Policy::lookup } -> std::convertible_to<decltype(LookupKind::lookup)>;
 };
 

@@ -20,16 +20,21 @@ inline constexpr std::uint32_t kCachedEntries = 4096;
 // Sets of at most this size are assumed to be in the second-level cache, where prefetching only costs.
 inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 
-// Looks one key up, in two steps, so that a batch can prepare all its keys before it reads a shard. A probe
-// may also have
-//   kReadsEntry            prepare() reads the shard's entry
-//   prefetch(array, hash)  begins to load what may_contain() reads
-//   find(array)            for maps: the key's value, or kAbsent
-// prefetch() must be always_inline: gcc 12 assumes that a call to it has no effect, and drops it.
+// Looks one key up, in two steps, so that a batch can prepare all its keys before it reads a shard.
 template <typename Probe>
 concept KeyProbe = requires(Probe probe, const ShardArray& array, KeyHash hash) {
+  { Probe::kReadsEntry } -> std::convertible_to<bool>;  // whether prepare() reads the shard's entry
   probe.prepare(array, hash);  // says where to look for the key; reads nothing from the shard
+  // Begins to load what may_contain() reads, if that pays. Must be always_inline: gcc 12 assumes that a call
+  // to it has no effect, and drops it.
+  probe.prefetch(array, hash);
   { probe.may_contain(array, hash) } -> std::same_as<bool>;
+};
+
+// Of a map: find() gives the key's value, or kAbsent.
+template <typename Probe>
+concept ValueProbe = KeyProbe<Probe> && requires(Probe probe, const ShardArray& array) {
+  { probe.find(array) } -> std::same_as<MapAnswer>;
 };
 
 // The bit of the second level, which says absent (false) for known-absent keys.
@@ -51,26 +56,26 @@ template <KeyProbe Probe, bool kHasRetrieval>
 
 template <KeyProbe Probe>
 void prefetch_one(const ShardArray& array, KeyHash hash) noexcept {
-  if constexpr (requires { Probe::kReadsEntry; }) {
+  if constexpr (Probe::kReadsEntry) {
     if (array.shard_count > kCachedEntries) return __builtin_prefetch(array.entries + array.index_of(hash));
   }
   Probe probe;
   probe.prepare(array, hash);
-  if constexpr (requires { probe.prefetch(array, hash); }) probe.prefetch(array, hash);
+  probe.prefetch(array, hash);
 }
 
 // Prepares and prefetches a batch.
 template <KeyProbe Probe>
 [[gnu::always_inline]] inline void prepare_all(const ShardArray& array, std::span<const KeyHash> batch,
                                                std::array<Probe, kBatch>& probes) noexcept {
-  if constexpr (requires { Probe::kReadsEntry; }) {
+  if constexpr (Probe::kReadsEntry) {
     if (array.shard_count > kCachedEntries) {
       for (const KeyHash& hash : batch) __builtin_prefetch(array.entries + array.index_of(hash));
     }
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {
     probes[i].prepare(array, batch[i]);
-    if constexpr (requires { probes[i].prefetch(array, batch[i]); }) probes[i].prefetch(array, batch[i]);
+    probes[i].prefetch(array, batch[i]);
   }
 }
 
@@ -107,8 +112,8 @@ template <KeyProbe Probe, bool kHasRetrieval>
   }
 }
 
-// As look_up(), for the probe of a map.
-template <KeyProbe Probe, bool kHasRetrieval>
+// As look_up(), for a map.
+template <ValueProbe Probe, bool kHasRetrieval>
 [[gnu::always_inline]] inline MapAnswer find(const ShardArray& array, KeyHash hash) noexcept {
   Probe probe;
   probe.prepare(array, hash);
@@ -117,7 +122,7 @@ template <KeyProbe Probe, bool kHasRetrieval>
 }
 
 // As look_up_many(). A map's key reads several cache lines of its shard, so they are always prefetched.
-template <KeyProbe Probe, bool kHasRetrieval>
+template <ValueProbe Probe, bool kHasRetrieval>
 [[gnu::always_inline]] inline void find_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                              MapAnswer* results) noexcept {
   while (!hashes.empty()) {
@@ -156,7 +161,7 @@ constexpr Lookup lookup_with() noexcept {
   Lookup lookup{.may_contain = Code::template run<look_up<Probe, kHasRetrieval>>,
                 .may_contain_many = Code::template run<look_up_many<Probe, kHasRetrieval>>,
                 .prefetch = prefetch_one<Probe>};
-  if constexpr (requires(Probe probe, const ShardArray& array) { probe.find(array); }) {
+  if constexpr (ValueProbe<Probe>) {
     lookup.find = Code::template run<find<Probe, kHasRetrieval>>;
     lookup.find_many = Code::template run<find_many<Probe, kHasRetrieval>>;
   }

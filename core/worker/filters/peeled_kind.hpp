@@ -1,5 +1,5 @@
-// Lookups of kinds whose fingerprint is the exclusive or of k fields at k positions (xor, binary_fuse). Each
-// shard has as many bits per field as its keys leave room for.
+// Lookups of kinds whose fingerprint is the exclusive or of k fields at k positions. Each shard has as many
+// bits per field as its keys leave room for.
 #pragma once
 
 #include <array>
@@ -67,6 +67,8 @@ concept PeeledPolicy = requires(const ShardEntry& entry, std::uint64_t mixed) {
 
 template <PeeledPolicy Policy>
 struct PeeledKind : Policy {
+  static constexpr std::nullptr_t fill_ratio = nullptr;
+
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     if (entry.width > peeled::kWidest) return "its fields are wider than they can be";
     if (entry.width == 0) {

@@ -11,7 +11,7 @@ namespace keysieve {
 struct Ribbon {
   static constexpr std::uint8_t kId = 8;
   static constexpr std::string_view kName = "ribbon";
-  static constexpr bool kCanHaveValues = true;
+  static constexpr std::nullptr_t fill_ratio = nullptr;
 
   // Number of slots that one lookup combines.
   static constexpr auto& kHashCounts = kCounts<ribbon::kWindow>;

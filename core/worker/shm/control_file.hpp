@@ -18,7 +18,7 @@
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
-inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
+inline constexpr std::uint16_t kControlAbiMajor = 2;  // readers refuse another major
 inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds fields
 
 // `current` is a publication number. Its four top bits say that the set is bypassed: by an operator of this
@@ -56,12 +56,8 @@ struct ControlPage {
   // The loader's last sign of life. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_320;
-
   // Like bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
-
-  alignas(kCacheLineBytes) std::array<std::byte, kCacheLineBytes> reserved_at_448;
 
   // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
   // again; 0: nobody has promised to. Relaxed: information only.
@@ -72,7 +68,7 @@ struct ControlPage {
   // the bit. Relaxed: for the next loader only.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> adds_lost_to_ms;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 11 * kCacheLineBytes> reserved;
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 9 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -81,12 +77,10 @@ static_assert(offsetof(ControlPage, current) == 64);
 static_assert(offsetof(ControlPage, bypass_until) == 128);
 static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
-static_assert(offsetof(ControlPage, reserved_at_320) == 320);
-static_assert(offsetof(ControlPage, store_bypass_until) == 384);
-static_assert(offsetof(ControlPage, reserved_at_448) == 448);
-static_assert(offsetof(ControlPage, troubles) == 512);
-static_assert(offsetof(ControlPage, next_look) == 576);
-static_assert(offsetof(ControlPage, adds_lost_to_ms) == 640);
+static_assert(offsetof(ControlPage, store_bypass_until) == 320);
+static_assert(offsetof(ControlPage, troubles) == 384);
+static_assert(offsetof(ControlPage, next_look) == 448);
+static_assert(offsetof(ControlPage, adds_lost_to_ms) == 512);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 
@@ -106,17 +100,25 @@ inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 // Their ends, as of a look at the page. Relaxed: who sees the bit sees the end.
 using BypassEnds = std::array<UnixSeconds, kBypassSwitches.size()>;
 inline BypassEnds ends_of(const ControlPage& page) noexcept {
-  return {page.bypass_until.load(std::memory_order_relaxed),
-          page.store_bypass_until.load(std::memory_order_relaxed)};
+  BypassEnds ends;
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    ends[i] = (page.*kBypassSwitches[i].until).load(std::memory_order_relaxed);
+  return ends;
 }
 
-// Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
-inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
-                                       UnixSeconds now) noexcept {
+// Whether the page says something else than `word`, and the ends as of a look after that was loaded. A bypass
+// that follows one that is over may find its bit set, and then changes the end alone. Relaxed: who has heard
+// of a new end sees it.
+inline bool has_changed(const ControlPage& page, std::uint64_t word, const BypassEnds& ends) noexcept {
+  return page.current.load(std::memory_order_relaxed) != word || ends_of(page) != ends;
+}
+
+// Returns the bits of `word` whose bypass has not ended. `word` was loaded from `current` (acquire) before
+// the ends.
+inline std::uint64_t bypasses_in_force(std::uint64_t word, const BypassEnds& ends, UnixSeconds now) noexcept {
   std::uint64_t in_force = word & (kDamagedBit | kAddsLostBit);
-  for (const BypassSwitch& bypass : kBypassSwitches) {
-    const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
-    if (until == 0 || now < until) in_force |= word & bypass.bit;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] == 0 || now < ends[i]) in_force |= word & kBypassSwitches[i].bit;
   }
   return in_force;
 }

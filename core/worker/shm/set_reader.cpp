@@ -52,7 +52,8 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
 
 // The slow path: runs at the first call, at every check, and whenever `current` has changed.
 bool SetReader::refresh() noexcept {
-  if (!pace_.is_due() && !has_changed()) return false;
+  const bool is_new = !control_ || has_changed(control_->page(), answered_word_, answered_ends_);
+  if (!is_new && !pace_.is_due()) return false;
   has_no_memory_ = false;
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
@@ -168,18 +169,11 @@ bool SetReader::attach(const PublicationId& wanted) {
   }
 }
 
-// A bypass that is over leaves its bit in the word until the loader clears it. A new one may leave the word
-// unchanged, but not the end. Relaxed: begin_call() has acquired.
-bool SetReader::has_changed() const noexcept {
-  return current_->load(std::memory_order_relaxed) != answered_word_ ||
-         ends_of(control_->page()) != answered_ends_;
-}
-
 // What calls answer as long as `current` is this word, and the ends of bypasses are what they are.
 void SetReader::answer_while(std::uint64_t word) noexcept {
   const UnixSeconds now = unix_now();
   if (control_) answered_ends_ = ends_of(control_->page());
-  bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
+  bypassed_by_ = control_ ? bypasses_in_force(word, answered_ends_, now) : 0;
   availability_ = availability_at(now, word);
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
   answered_word_ = control_trouble_ ? kUnsettled : word;

@@ -125,7 +125,6 @@ class SetReader {
   [[nodiscard]] bool is_behind(std::uint64_t word) const noexcept {
     return publication_of(word) != 0 && !(attachment_ && attachment_->id() == named_by(word));
   }
-  [[nodiscard]] bool has_changed() const noexcept;
   void answer_while(std::uint64_t word) noexcept;
   void answer_once(std::uint64_t word) noexcept;
   void give_up_once() noexcept;

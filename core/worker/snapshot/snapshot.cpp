@@ -148,7 +148,7 @@ class Decoder {
   void check_map() const {
     const std::uint32_t bits = header_->value_bits;
     if (bits > kMaxValueBits) fail("values of " + std::to_string(bits) + " bits are out of range");
-    if (bits != 0 && !kind().can_have_values) fail(std::string(kind().name) + " cannot have values");
+    if (bits != 0 && !kind().can_have_values()) fail(std::string(kind().name) + " cannot have values");
     if (header_->sampled_count > (bits != 0 ? kValueSample : 0))
       fail("has a sample of more values than there can be");
   }

@@ -87,7 +87,7 @@ abstract class Kind
     }
 
     /**
-     * Share of the bits that are set, in cuckoo of the slots that are taken; null for `xor`, `binary_fuse` and `ribbon`.
+     * Share of bits set, or of slots taken; null for a kind in which the number of keys does not change it.
      *
      * @param Entry $entry
      */

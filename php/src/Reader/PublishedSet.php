@@ -17,9 +17,9 @@ final class PublishedSet
     private const BYPASSED = PHP_INT_MIN; // bit 63
 
     private const CONTROL_BYTES = 4096;
-    private const ABI_MAJOR = 1;
+    private const ABI_MAJOR = 2;
     private const CURRENT = 64;
-    private const ENDS = [self::BYPASSED => 128, self::BYPASSED_IN_STORE => 384];
+    private const ENDS = [self::BYPASSED => 128, self::BYPASSED_IN_STORE => 320];
 
     private const WRITABLE_BY_OTHERS = 0022;
     private const DIRECTORY = 04; // the upper bits of a mode

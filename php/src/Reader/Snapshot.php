@@ -208,7 +208,7 @@ class Snapshot
     }
 
     /**
-     * The mean over all shards, which are read for it; null for `xor`, `binary_fuse` and `ribbon`.
+     * The mean over all shards, which are read for it; null for a kind without a fill ratio.
      *
      * @throws Failure
      */

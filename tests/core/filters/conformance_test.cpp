@@ -36,8 +36,8 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
 };
 
 class BitKinds : public FilterConformance {};
-// All but cuckoo, where the bucket of a fingerprint depends on those before it.
-class KindsWithoutBuckets : public FilterConformance {};
+// All but those with slots, where the place of a key depends on those before it.
+class KindsWithoutSlots : public FilterConformance {};
 
 TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
   const auto keys = built_in(20'000);
@@ -146,7 +146,7 @@ TEST_P(BitKinds, SetsNoMoreThanHashCountBitsPerKey) {
   }
 }
 
-TEST_P(KindsWithoutBuckets, DoesNotDependOnTheOrderOfKeys) {
+TEST_P(KindsWithoutSlots, DoesNotDependOnTheOrderOfKeys) {
   auto keys = built_in(300);
   const Geometry geometry{&kind(), geometry_for(300).params, 1};
   std::vector<std::byte> forward(shard_bytes());
@@ -185,16 +185,15 @@ TEST_P(BitKinds, EstimatesAnFprOf1ForAFullShard) {
 auto every_size_of(bool (*has)(const FilterKind&)) {
   return ::testing::Combine(test::ids_of_kinds(has), test::every_shard_size());
 }
-bool has_no_buckets(const FilterKind& kind) {
-  return kind.name != "cuckoo";
+bool has_no_slots(const FilterKind& kind) {
+  return kind.fill_ratio == nullptr || test::is_bit_kind(kind);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, FilterConformance,
                          ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
                          test::name_of_kind_and_size);
 INSTANTIATE_TEST_SUITE_P(Each, BitKinds, every_size_of(test::is_bit_kind), test::name_of_kind_and_size);
-INSTANTIATE_TEST_SUITE_P(Each, KindsWithoutBuckets, every_size_of(has_no_buckets),
-                         test::name_of_kind_and_size);
+INSTANTIATE_TEST_SUITE_P(Each, KindsWithoutSlots, every_size_of(has_no_slots), test::name_of_kind_and_size);
 
 }  // namespace
 }  // namespace keysieve

@@ -12,6 +12,7 @@ using ::testing::HasSubstr;
 TEST(Registry, DescribesEachKindCompletely) {
   for (const FilterKind& kind : filter_kinds()) {
     EXPECT_FALSE(kind.summary.empty()) << kind.name;
+    EXPECT_EQ(kind.build_map != nullptr, kind.can_have_values()) << kind.name;
     const auto counts = kind.hash_counts;
     ASSERT_FALSE(counts.empty()) << kind.name;
     EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end())) << kind.name;

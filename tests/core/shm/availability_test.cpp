@@ -65,11 +65,11 @@ TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) 
 
 TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
   publish("key");
-  rewrite_control([](ControlPage& page) { page.abi_major = 2; });
+  rewrite_control([](ControlPage& page) { page.abi_major = 3; });
   SetReader reader = this->reader();
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Incompatible);
-  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 3")));
   EXPECT_EQ(reader.trouble(), ErrorKind::Incompatible);
 }
 

@@ -74,7 +74,7 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
   };
   add("--fpr", {"0", "9e-10", "0.51", "51%"}, "is out of range: 1e-9 to 0.5");
   add("--fpr", {"0.0000009", "1e-9", "1e-7%"}, "split_block_bloom cannot reach a target FPR of ");
-  add("--kind cuckoo --fpr", {"1e-9"}, "its lowest in shards of 4096 bytes is 1.9e-9; take bloom, or ribbon");
+  add("--kind cuckoo --fpr", {"1e-9"}, "its lowest in shards of 4096 bytes is 1.9e-9; these can: bloom");
   add("--kind blocked_bloom --fpr", {"9e-9"}, "its lowest in shards of 4096 bytes is 9.2e-9");
   add("--fpr", {"2", "-1%", "one"}, "--fpr: \"");
   add("--shard-size", {"512", "0", "3KiB", "16KiB", "4097"}, " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");

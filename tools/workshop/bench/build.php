@@ -8,7 +8,6 @@ declare(strict_types=1);
 require __DIR__ . '/bench.php';
 
 const LIMIT = '--memory 800M';
-const KINDS = ['split_block_bloom', 'blocked_bloom', 'bloom', 'cuckoo', 'ribbon'];
 const KEYS_PER_COMMAND = 500;
 const COLUMNS = ['seconds', 'processor seconds', 'ns per key', 'memory, MB'];
 
@@ -68,8 +67,9 @@ file_put_contents('apcu.php', '<?php
         if (count($some) === 1000) { if (apcu_store($some) !== []) exit(1); $some = []; }
     }');
 
+$plan = json_decode(run("$programs/keysieve", 'plan', '--keys', (string) $keys, '--json'), true);
 $methods = [];
-foreach (KINDS as $kind) {
+foreach (array_column($plan['kinds'], 'kind') as $kind) { // the usual ones
     foreach ([1, $processors] as $threads) {
         $methods["keysieve $kind, threads: $threads"] = ["$programs/keysieve build --set bench --kind $kind --threads $threads keys -o set.ks", ''];
     }

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kLookups = 2000;
 constexpr std::size_t kBatch = 20;
-constexpr std::array kKinds{"split_block_bloom", "blocked_bloom", "bloom", "cuckoo", "ribbon"};
 
 // Builds few shards, because callgrind makes everything fifty times slower.
 constexpr std::uint32_t kDistinctShards = 4;
@@ -50,8 +49,7 @@ void run_batches(const std::string& path, const Lookup& lookup, const ShardArray
   finish(path);
 }
 
-void run_lookups(const std::string& name, const FilterKind& kind, double target_fpr,
-                 const AbsentKeys& absent) {
+void run_lookups(std::string_view name, const FilterKind& kind, double target_fpr, const AbsentKeys& absent) {
   const SampleShard shard(kind, target_fpr);
   const SampleSet small(shard, 256 << 10, kDistinctShards);
   const SampleSet large(shard, 32 << 20, kDistinctShards);
@@ -106,7 +104,7 @@ void run_known_absent(const std::string& name, const AbsentKeys& absent) {
 void run() {
   const AbsentKeys absent(kLookups);
   run_hash(absent);
-  for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), 0.01, absent);
+  for (const FilterKind& kind : filter_kinds()) run_lookups(kind.name, kind, 0.01, absent);
   run_lookups("ribbon of 0.1 %", filter_kind_named("ribbon"), 0.001, absent);
   for (const char* kind : {"split_block_bloom", "ribbon"}) run_known_absent(kind, absent);
 }
