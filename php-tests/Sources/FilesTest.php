@@ -233,21 +233,31 @@ final class FilesTest extends SourceTestCase
     }
 
     #[DataProvider('everyKind')]
-    public function testARequestThatAsksAReadySetLoadsTwelveFilesAtMost(string $kind): void
+    public function testARequestLoadsTwelveFilesAtMostWhetherTheSetIsReadyOrNot(string $kind): void
     {
         self::needsRoot(); // whom the package trusts without the extension posix
-        $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));
+        $keys = $this->list('keys', ['apple']);
+        $this->buildSet($kind, '--kind', $kind, $keys);
         SharedMemory::publishWithLayer("$this->folder/$kind.ks");
         SharedMemory::addLive($kind, 'plum');
         $ask = "\$set = new KeySieve\\Set('$kind');
             echo json_encode([\$set->mayContainMany(['apple', 'pear', 'plum']), function_exists('pcntl_signal') ? 0 : \$loaded()]);";
-        foreach (["files:$this->folder" => false, 'directory:' . SharedMemory::directory() => true] as $source => $hasPlum) {
-            $pool = $this->pool($ask, $source);
-            $answer = $pool->request()->body();
-            [$found, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
-            self::assertSame([true, false, $hasPlum], $found, $answer);
-            self::assertLessThanOrEqual(12, $files);
-        }
+        [$file, $directory] = [$this->pool($ask), $this->pool($ask, 'directory:' . SharedMemory::directory())];
+        self::assertLoadsFewFiles([true, false, false], $file);
+        self::assertLoadsFewFiles([true, false, true], $directory);
+        $this->buildSet($kind, '--kind', $kind, '--as-of', '2020-01-01T00:00:00Z', '--valid-for', '1h', $keys);
+        SharedMemory::bypass($kind);
+        self::assertLoadsFewFiles([true, true, true], $file);
+        self::assertLoadsFewFiles([true, true, true], $directory);
+    }
+
+    /** @param bool[] $expected */
+    private static function assertLoadsFewFiles(array $expected, FpmPool $pool): void
+    {
+        $answer = $pool->request()->body();
+        [$found, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
+        self::assertSame($expected, $found, $answer);
+        self::assertLessThanOrEqual(12, $files);
     }
 
     public function testMapsAndSeenSetsHaveTheirClassesToo(): void
