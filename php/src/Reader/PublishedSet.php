@@ -30,7 +30,7 @@ final class PublishedSet
     public array $why = ['missing', 'it is just being opened'];
     private readonly string $folder;
     private ?File $control = null;
-    private ?string $seen = null; // as of seenIn(): nothing changes between two looks while it is that; null: the page cannot be used
+    private ?string $seen = null; // as of seenIn(), and until the next look nothing changes while it is that; '': the page cannot be used
     /** @var ?array{File, int, Failure} a control page, and the publication there that can never be attached, and why */
     private ?array $refused = null;
 
@@ -44,7 +44,7 @@ final class PublishedSet
     public function follow(int $now, bool $looks): bool
     {
         [$control, $snapshot] = $before = $this->known();
-        if (!$looks && $control !== null && $this->seen === null) {
+        if (!$looks && $this->seen === '') {
             return false;
         }
         try {
@@ -63,7 +63,7 @@ final class PublishedSet
                 default => [null, (string) $trouble?->getMessage()],
             };
         } catch (Failure $failure) {
-            [$seen, $why] = [null, $failure->why()];
+            [$seen, $why] = ['', $failure->why()];
         }
         if ($this->known() !== $before) {
             return $this->follow($now, $looks);
@@ -81,7 +81,7 @@ final class PublishedSet
     /** @return array{?File, ?Snapshot, bool} what a signal handler or another coroutine that follows may change while this one reads */
     private function known(): array
     {
-        return [$this->control, $this->snapshot, $this->seen === null];
+        return [$this->control, $this->snapshot, $this->seen === ''];
     }
 
     /**
@@ -243,7 +243,8 @@ final class PublishedSet
             throw new Failure("$this->folder: " . ($isFolder ? 'Permission denied' : 'Not a directory'));
         }
         $ownUid = function_exists('posix_geteuid') ? posix_geteuid() : null;
-        self::checkTrust($this->folder, $status, in_array($status['uid'], [0, $ownUid, $this->trustedOwner], true) ? null
+        $isOfTrusted = in_array($status['uid'], [0, $ownUid, $this->trustedOwner], true);
+        self::checkTrust($this->folder, $status, $isOfTrusted ? null
             : "it belongs to uid {$status['uid']}, which is neither root nor this process's user nor the configured owner"
                 . ($ownUid === null ? ', and without the extension posix this process does not know its user' : ''));
         return $status['uid'];
