@@ -48,7 +48,11 @@ final class ReaderTest extends TestCase
         yield 'known-absent keys, small shards' => ['large-two-levels', ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent']];
     }
 
-    /** @param string[] $options */
+    /**
+     * The package keeps only single shards of it.
+     *
+     * @param string[] $options
+     */
     #[DataProvider('largeSets')]
     public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(string $name, array $options): void
     {

@@ -85,7 +85,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
                 $moment($fields['builtAt']),
                 $moment($live->publishedAt ?? $snapshot->openedAt),
                 $momentOrNull($lastConfirmedAt),
-                $momentOrNull($snapshot->validUntil),
+                $momentOrNull($fields['validFor'] === 0 ? 0 : $snapshot->validUntil),
                 $live?->addedKeys() ?? 0,
                 $trouble,
             );

@@ -55,8 +55,7 @@ final class File
         $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
         if ($status === false && !self::quietly(static fn () => self::isNothing($path))) {
             clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
-            $reason = self::opened($path) === null ? self::$warning : 'has just appeared';
-            throw new Failure("$path: $reason");
+            throw new Failure("$path: " . (self::opened($path) === null ? self::$warning : 'has just appeared'));
         }
         return $status ?: null;
     }

@@ -43,7 +43,7 @@ final class PublishedSet
     /** As SnapshotFile::follow(). */
     public function follow(int $now, bool $looks): bool
     {
-        [$control, $snapshot] = $before = $this->known();
+        [$control, $snapshot] = $before = [$this->control, $this->snapshot, $this->seen === ''];
         if (!$looks && $this->seen === '') {
             return false;
         }
@@ -59,14 +59,14 @@ final class PublishedSet
             $why = match (true) {
                 $trouble !== null && ($snapshot === null || self::number($seen) !== 0) => $trouble->why(),
                 ($bits = self::bypassesInForce($seen, $now)) !== 0 => self::bypass($bits),
-                $snapshot?->isExpired($now) => Snapshot::EXPIRED,
+                $snapshot !== null && $now >= $snapshot->validUntil => Snapshot::EXPIRED,
                 default => [null, (string) $trouble?->getMessage()],
             };
         } catch (Failure $failure) {
             [$seen, $why] = ['', $failure->why()];
         }
-        if ($this->known() !== $before) {
-            return $this->follow($now, $looks);
+        if ([$this->control, $this->snapshot, $this->seen === ''] !== $before) {
+            return $this->follow($now, $looks); // a signal handler or another coroutine has followed while this one has read
         }
         [$this->control, $this->snapshot, $this->seen, $this->why] = [$control, $snapshot, $seen, $why];
         return true;
@@ -76,12 +76,6 @@ final class PublishedSet
     public function lastConfirmedAt(): int
     {
         return $this->control === null ? 0 : Kind::word($this->control->read(self::LAST_CONFIRMED, 8), 0);
-    }
-
-    /** @return array{?File, ?Snapshot, bool} what a signal handler or another coroutine that follows may change while this one reads */
-    private function known(): array
-    {
-        return [$this->control, $this->snapshot, $this->seen === ''];
     }
 
     /**

@@ -43,7 +43,7 @@ final class Snapshot
     private const MOST_BYTES_KEPT = 4 << 20;
     private const PAGE_BYTES = 4096; // a string takes up to one more than its bytes
 
-    /** @var array<int, string> the stretches of shards that were read last, of all sets of the process together */
+    /** @var array<int, string> the pieces of snapshots that were read last, of all sets of the process together */
     private static array $kept = [];
     private static int $keptBytes = 0;
     private static int $snapshots = 0;
@@ -52,7 +52,7 @@ final class Snapshot
     public readonly array $fields;
     /** @var int bytes of each shard, with its second level */
     public readonly int $stride;
-    /** @var int when the set expires, in Unix seconds; 0: never */
+    /** @var int when the set expires, in Unix seconds; PHP_INT_MAX: never */
     public readonly int $validUntil;
     public readonly int $openedAt;
     public ?Failure $damage = null; // found while it was asked
@@ -63,7 +63,8 @@ final class Snapshot
     private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
     private readonly string $checksums;
     private readonly int $perStretch; // shards
-    private readonly int $firstKept; // the number of its first stretch among those that are kept
+    private readonly int $perPiece; // shards: those of a stretch, or, where not all could be kept, a single one
+    private readonly int $firstPiece; // among those that are kept
 
     /**
      * Whether it is signed, and by whom, is checked by loaders, which have the keys for it.
@@ -84,7 +85,7 @@ final class Snapshot
             throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to {$fields['shardsAt']})");
         }
         $this->openedAt = time();
-        $this->validUntil = $fields['validFor'] === 0 ? 0 : $fields['asOf'] + $fields['validFor'];
+        $this->validUntil = $fields['validFor'] === 0 ? PHP_INT_MAX : $fields['asOf'] + $fields['validFor'];
         $this->hashing = ['secret' => self::secret($fields['seed'])];
         $count = $fields['shardCount'];
         $this->entries = substr($tables, 0, 8 * $count);
@@ -92,7 +93,8 @@ final class Snapshot
         $this->checksums = substr($tables, $fields['checksumsAt'] - self::HEADER_BYTES, $fields['checksumsBytes']);
         $this->stride = $fields['shardBytes'] + $fields['retrievalBytes'];
         $this->perStretch = intdiv(self::STRETCH_BYTES, $this->stride);
-        $this->firstKept = ++self::$snapshots << 32;
+        $this->perPiece = $this->stride * $count <= self::MOST_BYTES_KEPT / 2 ? $this->perStretch : 1;
+        $this->firstPiece = ++self::$snapshots << 32;
         if ($count <= self::CHECKED_AT_ONCE) {
             $this->checkEntries();
         }
@@ -129,9 +131,9 @@ final class Snapshot
     public function find(int $hash): ?int
     {
         $shard = Kind::shard($hash, $this->fields['shardCount']);
-        $stretch = intdiv($shard, $this->perStretch);
-        $bytes = self::$kept[$this->firstKept + $stretch] ?? self::keep($this->firstKept + $stretch, $this->readStretch($stretch));
-        $at = $shard % $this->perStretch * $this->stride;
+        $piece = intdiv($shard, $this->perPiece);
+        $bytes = self::$kept[$this->firstPiece + $piece] ?? $this->readPiece($piece);
+        $at = $shard % $this->perPiece * $this->stride;
         $value = $this->kind->find($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash);
         return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash)) ? $value : null;
     }
@@ -163,11 +165,6 @@ final class Snapshot
         return $keys;
     }
 
-    public function isExpired(int $now): bool
-    {
-        return $this->validUntil !== 0 && $now >= $this->validUntil;
-    }
-
     /** @throws Failure unless all shards can be read: it is their mean; null for `xor`, `binary_fuse` and `ribbon` */
     public function fillRatio(): ?float
     {
@@ -191,6 +188,15 @@ final class Snapshot
         return Kind::parity($window & Kind::product($mixed, Kind::A));
     }
 
+    /** @throws Failure */
+    private function readPiece(int $piece): string
+    {
+        $first = $piece * $this->perPiece;
+        $bytes = $this->readStretch(intdiv($first, $this->perStretch));
+        $isPart = $this->perPiece < $this->perStretch;
+        return self::keep($this->firstPiece + $piece, $isPart ? substr($bytes, $first % $this->perStretch * $this->stride, $this->stride) : $bytes);
+    }
+
     /** @throws Failure unless the shards that one checksum covers can be read */
     private function readStretch(int $stretch): string
     {
@@ -208,9 +214,9 @@ final class Snapshot
         return $bytes;
     }
 
-    private static function keep(int $number, string $bytes): string
+    private static function keep(int $piece, string $bytes): string
     {
-        if (isset(self::$kept[$number])) {
+        if (isset(self::$kept[$piece])) {
             return $bytes; // two have read it at the same time
         }
         self::$keptBytes += strlen($bytes) + self::PAGE_BYTES;
@@ -218,7 +224,7 @@ final class Snapshot
             self::$keptBytes -= isset(self::$kept[$oldest]) ? strlen(self::$kept[$oldest]) + self::PAGE_BYTES : 0; // a signal handler may have
             unset(self::$kept[$oldest]);
         }
-        return self::$kept[$number] = $bytes;
+        return self::$kept[$piece] = $bytes;
     }
 
     /** @return Entry of a shard, checked */

@@ -45,7 +45,7 @@ final class SnapshotFile
         }
         $this->why = match (true) {
             $this->snapshot === null => $trouble?->why() ?? $this->why,
-            $this->snapshot->isExpired($now) => Snapshot::EXPIRED,
+            $now >= $this->snapshot->validUntil => Snapshot::EXPIRED,
             default => [null, (string) $trouble?->getMessage()],
         };
         return true;
