@@ -11,7 +11,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\SourceTestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** Sets as files in a folder, without a loader: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
+/** Sets as files in a folder: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
 final class FilesTest extends SourceTestCase
 {
     public function testAFileAnswersAndANewerOneTakesItsPlace(): void
@@ -89,6 +89,20 @@ final class FilesTest extends SourceTestCase
             self::assertStringContainsString($reason, $script->errors);
             @mkdir("$this->folder/fruits.ks");
         }
+    }
+
+    public function testAPublishedSetThatIsMissingIsLookedForOncePerSecond(): void
+    {
+        $this->buildFile(['apple']);
+        mkdir("$this->folder/published");
+        $script = $this->ask("directory:$this->folder/published", <<<PHP
+            \$say(\$set->mayContain('pear'));
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory '$this->folder/published' '$this->folder/fruits.ks'");
+            \$say(\$set->mayContain('pear'));
+            \$later(1);
+            \$say(\$set->mayContain('pear'));
+            PHP);
+        self::assertSame("[true]\n[true]\n[false]\n", $script->output, $script->errors);
     }
 
     /** Which may have been put there since the file was looked at. */
