@@ -54,7 +54,7 @@ final class CoroutinesTest extends TestCase
             $found = [];
             $follow = function (KeySieve\Reader\PublishedSet $source) use (&$found): void {
                 $source->follow(time(), false);
-                $found[] = [$source->unavailable()?->getMessage(), $source->snapshot()->facts()['publication']];
+                $found[] = [$source->why, $source->snapshot->live->publication];
             };
             for ($stepsOfOne = 0, $done = false; !$done; ++$stepsOfOne) {
                 for ($stepsOfOther = 0, $otherIsDone = false; !$otherIsDone; ++$stepsOfOther) {
@@ -73,9 +73,9 @@ final class CoroutinesTest extends TestCase
                     $resume($other, PHP_INT_MAX);
                 }
             }
-            echo json_encode([count($found) > 500, array_unique($found, SORT_REGULAR)]);
+            echo json_encode([count($found) > 400, array_unique($found, SORT_REGULAR)]);
             PHP);
-        self::assertSame('[true,[[null,3]]]', $script->output, $script->errors);
+        self::assertSame('[true,[[[null,""],3]]]', $script->output, $script->errors);
     }
 
     public function testManyMayAskForTheFirstTimeAtOnce(): void

@@ -85,7 +85,7 @@ if (!function_exists('KeySieve\may_contain')) {
     function may_contain(string $set, string|int|float $key): bool
     {
         $key = is_float($key) ? Arguments::key($key) : $key;
-        return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set) must be')->ask([$key], __FUNCTION__, null, null)[0];
+        return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set) must be')->answers([$key], __FUNCTION__, null, null)[0];
     }
 }
 
@@ -111,7 +111,7 @@ if (!function_exists('KeySieve\candidate_sets')) {
             }
             $asked[] = AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets) must be an array of set names, each');
         }
-        return array_column(array_filter($asked, static fn (AttachedSet $set): bool => $set->ask([$key], '', null, null)[0]), 'name');
+        return array_column(array_filter($asked, static fn (AttachedSet $set): bool => $set->answers([$key], '', null, null)[0]), 'name');
     }
 }
 

@@ -11,7 +11,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\SourceTestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** Sets as files in a folder, without a loader: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
+/** Sets as files in a folder: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
 final class FilesTest extends SourceTestCase
 {
     public function testAFileAnswersAndANewerOneTakesItsPlace(): void
@@ -91,6 +91,20 @@ final class FilesTest extends SourceTestCase
         }
     }
 
+    public function testAPublishedSetThatIsMissingIsLookedForOncePerSecond(): void
+    {
+        $this->buildFile(['apple']);
+        mkdir("$this->folder/published");
+        $script = $this->ask("directory:$this->folder/published", <<<PHP
+            \$say(\$set->mayContain('pear'));
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory '$this->folder/published' '$this->folder/fruits.ks'");
+            \$say(\$set->mayContain('pear'));
+            \$later(1);
+            \$say(\$set->mayContain('pear'));
+            PHP);
+        self::assertSame("[true]\n[true]\n[false]\n", $script->output, $script->errors);
+    }
+
     /** Which may have been put there since the file was looked at. */
     public function testAFileIsOpenedSoThatAPipeInItsPlaceIsNotWaitedFor(): void
     {
@@ -105,23 +119,6 @@ final class FilesTest extends SourceTestCase
         $opened = preg_grep('/fruits\.ks/', file("$this->folder/trace"));
         self::assertNotEmpty($opened);
         self::assertSame($opened, preg_grep('/O_NONBLOCK/', $opened));
-    }
-
-    public function testAFileThatIsWrittenAgainInItsSecondIsFollowed(): void
-    {
-        $this->buildFile(['apple']);
-        [$one, $other] = [$this->build(['pear']), $this->build(['plum'])];
-        $script = PhpScript::run(<<<PHP
-            copy('$one', '$this->folder/fruits.ks');
-            \$first = (new Set('fruits'))->mayContain('pear');
-            copy('$other', '$this->folder/fruits.ks');
-            \$until = hrtime(true) + 60e9;
-            while (!(\$second = (new Set('fruits'))->mayContain('plum')) && hrtime(true) < \$until) {
-                usleep(10_000);
-            }
-            echo json_encode([\$first, \$second]);
-            PHP, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => "files:$this->folder"]);
-        self::assertSame('[true,true]', $script->output);
     }
 
     /** As by rsync --inplace --times. */
@@ -233,21 +230,30 @@ final class FilesTest extends SourceTestCase
     }
 
     #[DataProvider('everyKind')]
-    public function testARequestThatAsksAReadySetLoadsTwelveFilesAtMost(string $kind): void
+    public function testARequestLoadsTwelveFilesAtMostWhetherTheSetIsReadyOrNot(string $kind): void
     {
         self::needsRoot(); // whom the package trusts without the extension posix
-        $this->buildSet($kind, '--kind', $kind, $this->list('keys', ['apple']));
+        $keys = $this->list('keys', ['apple']);
+        $this->buildSet($kind, '--kind', $kind, $keys);
         SharedMemory::publishWithLayer("$this->folder/$kind.ks");
         SharedMemory::addLive($kind, 'plum');
         $ask = "\$set = new KeySieve\\Set('$kind');
             echo json_encode([\$set->mayContainMany(['apple', 'pear', 'plum']), function_exists('pcntl_signal') ? 0 : \$loaded()]);";
-        foreach (["files:$this->folder" => false, 'directory:' . SharedMemory::directory() => true] as $source => $hasPlum) {
-            $pool = $this->pool($ask, $source);
-            $answer = $pool->request()->body();
-            [$found, $files] = json_decode($answer, flags: JSON_THROW_ON_ERROR);
-            self::assertSame([true, false, $hasPlum], $found, $answer);
-            self::assertLessThanOrEqual(12, $files);
-        }
+        [$file, $directory] = [$this->pool($ask), $this->pool($ask, 'directory:' . SharedMemory::directory())];
+        self::assertLoadsFewFiles([true, false, false], $file);
+        self::assertLoadsFewFiles([true, false, true], $directory);
+        $this->buildSet($kind, '--kind', $kind, '--as-of', '2020-01-01T00:00:00Z', '--valid-for', '1h', $keys);
+        SharedMemory::bypass($kind);
+        self::assertLoadsFewFiles([true, true, true], $file);
+        self::assertLoadsFewFiles([true, true, true], $directory);
+    }
+
+    /** @param bool[] $expected */
+    private static function assertLoadsFewFiles(array $expected, FpmPool $pool): void
+    {
+        [$found, $files] = json_decode($pool->request()->body(), flags: JSON_THROW_ON_ERROR);
+        self::assertSame($expected, $found);
+        self::assertLessThanOrEqual(12, $files);
     }
 
     public function testMapsAndSeenSetsHaveTheirClassesToo(): void

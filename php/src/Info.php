@@ -60,16 +60,16 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
          * @internal
          * @throws Reader\Failure
          */
-        public static function of(Snapshot $snapshot, ?string $trouble): self
+        public static function of(Snapshot $snapshot, int $lastConfirmedAt, ?string $trouble): self
         {
             $snapshot->checkEntries();
-            [$fields, $facts] = [$snapshot->fields, $snapshot->facts()];
+            [$fields, $live] = [$snapshot->fields, $snapshot->live];
             $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
             $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
             return new self(
-                $facts['generation'],
-                $facts['publication'],
-                $snapshot->kindName(),
+                $live->generation ?? 0,
+                $live->publication ?? 0,
+                $snapshot->kind::NAME,
                 $fields['keyCount'],
                 $fields['knownAbsent'],
                 $fields['valueBits'],
@@ -83,10 +83,10 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
                 $fields['keyProfile'],
                 $moment($fields['asOf']),
                 $moment($fields['builtAt']),
-                $moment($facts['publishedAt']),
-                $momentOrNull($facts['lastConfirmedAt']),
-                $momentOrNull($snapshot->validUntil()),
-                $facts['addedKeys'],
+                $moment($live->publishedAt ?? $snapshot->openedAt),
+                $momentOrNull($lastConfirmedAt),
+                $momentOrNull($fields['validFor'] === 0 ? 0 : $snapshot->validUntil),
+                $live?->addedKeys() ?? 0,
                 $trouble,
             );
         }

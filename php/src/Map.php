@@ -48,7 +48,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
         public function get(string|int|float $key, callable $ifUnknown): ?int
         {
             $key = is_float($key) ? Arguments::key($key) : $key;
-            $value = $this->attached()->find([$key], __METHOD__, $this->keyProfile)[0];
+            $value = $this->attached()->answers([$key], __METHOD__, $this->keyProfile, false, isMap: true)[0];
             if ($value !== AttachedSet::UNKNOWN) {
                 return $value;
             }
@@ -73,7 +73,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             /** @var array<int|string, int> $values */
             $values = [];
-            foreach ($this->attached()->find($keys, __METHOD__, $this->keyProfile) as $index => $value) {
+            foreach ($this->attached()->answers($keys, __METHOD__, $this->keyProfile, false, isMap: true) as $index => $value) {
                 if ($value !== null) {
                     $values[$keys[$index]] = $value;
                 }

@@ -31,7 +31,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          */
         public function mayContain(string|int|float $key): bool
         {
-            return $this->attached()->ask([is_float($key) ? Arguments::key($key) : $key], __METHOD__, $this->keyProfile, $this->throw)[0];
+            return $this->attached()->answers([is_float($key) ? Arguments::key($key) : $key], __METHOD__, $this->keyProfile, $this->throw)[0];
         }
 
         /**
@@ -43,7 +43,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         public function mayContainMany(iterable $keys): array
         {
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
-            return $this->attached()->ask($keys, __METHOD__, $this->keyProfile, $this->throw);
+            return $this->attached()->answers($keys, __METHOD__, $this->keyProfile, $this->throw);
         }
 
         /**
@@ -57,7 +57,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         {
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             $candidates = [];
-            foreach ($this->attached()->ask($keys, __METHOD__, $this->keyProfile, $this->throw) as $index => $mayBeThere) {
+            foreach ($this->attached()->answers($keys, __METHOD__, $this->keyProfile, $this->throw) as $index => $mayBeThere) {
                 if ($mayBeThere) {
                     $candidates[$index] = $keys[$index];
                 }

@@ -15,10 +15,11 @@ namespace KeySieve\Tests\Differential;
  *
  * 4. The package reads shards, and the tables of sets with more than Contents::MOST_SHARDS, when it needs them. So it sees later
  *    whether they are damaged, or cannot be. The extension leaves that to the loader (Contents::damaged()).
- * 5. If the control page is a link to nothing, the package does not know whether there is one, and answers maybe. The extension goes
- *    on as without one. Nor can the package look behind a file under open_basedir (Spoiling::spoil()).
- * 6. The extension takes its time before it tries again what it could not read. It looks at clock and files less often, but always
- *    in a new request (SetHistory::$isSeenAtOnce).
+ * 5. If the control page is a link to nothing, or is gone from a directory that may not be listed, the package does not know whether
+ *    there is one, and answers maybe. The extension goes on as without one. Nor can the package look behind a file under open_basedir
+ *    (Spoiling::spoil()).
+ * 6. Both take their time before they try again what they could not read, but not the same time. The extension looks at clock and
+ *    files less often, but always in a new request (SetHistory::$isSeenAtOnce).
  * 7. For the reason of 3, a caller with strict types may pass a float to the package, but not to the extension (Questions::any()).
  */
 final class Agreed

@@ -38,7 +38,7 @@ final class LiveBytes extends SealedBytes
         $shardAt = 4096 + Kind::shard($hash, $this->number('layer_shard_count')) * self::SHARD_BYTES;
         $at = $shardAt + 32 * Kind::reduce($mixed, self::SHARD_BYTES >> 5);
         foreach (self::SALTS as $salt) {
-            $bit = Kind::shortProduct($mixed & Kind::HALF, $salt) >> 27;
+            $bit = (Kind::product($mixed & Kind::HALF, $salt) & Kind::HALF) >> 27;
             $this->bytes[$at + ($bit >> 3)] = $this->bytes[$at + ($bit >> 3)] | chr(1 << ($bit & 7));
             $at += 4;
         }

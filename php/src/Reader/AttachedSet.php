@@ -14,54 +14,41 @@ final class AttachedSet
 {
     public const NAMES = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
 
-    /** Among what find() answers. */
+    /** Among what answers() says of a map. */
     public const UNKNOWN = -1;
-
-    private const CALLS_BETWEEN_LOOKS = 4096;
 
     /** @var array<string, self> */
     private static array $all = [];
-    private static bool $hasSaidThatNothingIsConfigured = false;
+    private static string $said = ''; // about the source, as it was logged
 
-    private SnapshotFile|PublishedSet|null $source;
-    private int $process; // that has opened the source: a forked one has files of its own, whose positions nobody else moves
+    private SnapshotFile|PublishedSet|null $source = null;
+    private int $process = -1; // that has opened the source: a forked one has files of its own, whose positions nobody else moves
     private ?Snapshot $ready = null; // what answers, as of the last call
-    private ?Failure $damage = null; // found while a shard was read
-    private ?Snapshot $damaged = null;
-    private ?\Closure $readAgain = null; // what has failed because of the damage
-    private int $calls = 0;
     private int $lookedAt = -1;
-    private int $answered = 0;
-    private int $maybe = 0;
-    private int $unavailable = 0;
-    /** @var array{?Availability, string} why the set does not answer, or an older snapshot does, as it was logged */
+    /** @var array{calls: int, maybe: int, absent: int, unavailable: int} as stats() has them */
+    private array $counts = ['calls' => 0, 'maybe' => 0, 'absent' => 0, 'unavailable' => 0];
+    /** @var array{?string, string} why() as it was logged */
     private array $logged = [null, ''];
     /** @var array<string, true> */
     private array $loggedMismatches = [];
 
     private function __construct(public readonly string $name)
     {
-        $this->openSource();
     }
 
-    private function openSource(): void
+    private function openSource(int $process): void
     {
-        $this->process = self::ownProcess();
-        $this->ready = null;
+        $this->process = $process;
+        $this->ready = $this->source = null;
         $this->lookedAt = -1;
         try {
-            $source = Settings::sourceOf($this->name);
+            $this->source = Settings::sourceOf($this->name);
         } catch (\InvalidArgumentException $wrong) {
-            error_log("keysieve: {$wrong->getMessage()}: every lookup answers maybe");
-            self::$hasSaidThatNothingIsConfigured = true;
+            if (self::$said !== $wrong->getMessage()) {
+                self::$said = $wrong->getMessage();
+                error_log('keysieve: ' . self::$said . ': every lookup answers maybe');
+            }
         }
-        $this->source = $source ?? null;
-    }
-
-    /** 0 if a host has disabled the function; none that does leaves PHP a way to fork. */
-    private static function ownProcess(): int
-    {
-        return function_exists('getmypid') ? (int) getmypid() : 0;
     }
 
     /**
@@ -70,21 +57,13 @@ final class AttachedSet
      */
     public static function named(string $name, string $demand): self
     {
-        if (!isset(self::$all[$name])) {
-            self::$all[$name] = new self(preg_match(self::NAMES, $name) === 1 ? $name : Arguments::setName($name, $demand));
-        }
-        return self::$all[$name];
+        return self::$all[$name] ??= new self(preg_match(self::NAMES, $name) === 1 ? $name : Arguments::setName($name, $demand));
     }
 
     /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
     public static function counts(): array
     {
-        return array_map(static fn (self $set): array => [
-            'calls' => $set->calls,
-            'maybe' => $set->maybe,
-            'absent' => $set->answered - $set->maybe,
-            'unavailable' => $set->unavailable,
-        ], self::$all);
+        return array_map(static fn (self $set): array => $set->counts, self::$all);
     }
 
     public static function beginRequest(): void
@@ -95,41 +74,53 @@ final class AttachedSet
     }
 
     /**
-     * One answer for each key, all of one snapshot. $throws: null does what the setting says.
+     * One answer for each key, all of one snapshot: whether the set may contain it. Of a map: its value, null if it is absent, or self::UNKNOWN.
      *
      * @template TKey of array-key
      * @param array<TKey, mixed> $keys
      * @param string $method for messages about these
-     * @return array<TKey, bool>
+     * @param ?bool $throws while the set is unavailable; null: as the setting says
+     * @return ($isMap is true ? array<TKey, ?int> : array<TKey, bool>)
      * @throws \TypeError for an element that is no key; then nothing was asked
+     * @throws UnavailableException
      */
-    public function ask(array $keys, string $method, ?string $keyProfile, ?bool $throws): array
+    public function answers(array $keys, string $method, ?string $keyProfile, ?bool $throws, bool $isMap = false): array
     {
-        $answers = $this->answers($keys, $method, $keyProfile, isMap: false);
-        if ($answers !== null) {
+        $snapshot = $this->serving($keyProfile, $isMap);
+        try {
+            $answers = self::answer($snapshot, $keys, $method, $isMap);
+        } catch (Failure $damage) {
+            $this->sayDamaged($damage, $snapshot);
+            $snapshot = null;
+            $answers = self::answer(null, $keys, $method, $isMap);
+        }
+        ++$this->counts['calls'];
+        if ($snapshot !== null) {
+            $absent = count(array_keys($answers, $isMap ? null : false, true));
+            $this->counts['absent'] += $absent;
+            $this->counts['maybe'] += count($keys) - $absent;
             return $answers;
         }
-        $availability = $this->whyNotReady();
-        $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
-        if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            $mismatch = $this->mismatch($keyProfile, false);
-            $reason = $mismatch === null ? "is $availability->value ({$this->reason()})" : "was $mismatch";
-            throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
+        $this->counts['unavailable'] += count($keys);
+        $mismatch = Settings::isEnabled() ? $this->mismatch($keyProfile, $isMap) : null;
+        if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
+            $this->loggedMismatches[$mismatch] = true;
+            error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($isMap ? 'is unknown' : 'answers maybe'));
         }
-        return array_fill_keys(array_keys($keys), true);
+        if ($throws ?? Settings::throwsWhenUnavailable()) {
+            $this->throwUnlessSwitchedOff($mismatch);
+        }
+        return $answers;
     }
 
-    /**
-     * What a map says of each key: its value, null if it is absent, or self::UNKNOWN.
-     *
-     * @template TKey of array-key
-     * @param array<TKey, mixed> $keys
-     * @return array<TKey, ?int>
-     * @throws \TypeError as ask()
-     */
-    public function find(array $keys, string $method, ?string $keyProfile): array
+    /** @throws UnavailableException */
+    private function throwUnlessSwitchedOff(?string $mismatch): void
     {
-        return $this->answers($keys, $method, $keyProfile, isMap: true) ?? array_fill_keys(array_keys($keys), self::UNKNOWN);
+        $availability = $this->whyNotReady();
+        if ($availability !== Availability::Bypassed && $availability !== Availability::Disabled) {
+            $reason = $mismatch === null ? "is $availability->value ({$this->why()[1]})" : "was $mismatch";
+            throw new UnavailableException($this->name, $availability, "set \"$this->name\" $reason");
+        }
     }
 
     public function availability(?string $keyProfile, bool $isMap = false): Availability
@@ -139,52 +130,18 @@ final class AttachedSet
 
     public function info(?string $keyProfile, bool $isMap = false): ?Info
     {
-        $this->serving($keyProfile);
-        $snapshot = Settings::isEnabled() ? $this->source?->snapshot() : null;
+        $this->serving($keyProfile, $isMap);
+        $snapshot = Settings::isEnabled() ? $this->source?->snapshot : null;
         if ($snapshot === null) {
             return null;
         }
         try {
-            $trouble = $this->mismatch($keyProfile, $isMap) ?? $this->reason();
-            return Info::of($snapshot, $trouble === '' ? null : $trouble);
+            $trouble = $this->mismatch($keyProfile, $isMap) ?? $this->why()[1];
+            return Info::of($snapshot, $this->source instanceof PublishedSet ? $this->source->lastConfirmedAt() : 0, $trouble === '' ? null : $trouble);
         } catch (Failure $damage) {
-            $this->sayDamaged($damage, $snapshot, static fn (): Info => Info::of($snapshot, null));
+            $this->sayDamaged($damage, $snapshot);
             return null;
         }
-    }
-
-    /**
-     * What ask() or find() returns, counted; null: the set is not Ready, or not what the object needs, which is logged once.
-     *
-     * @template TKey of array-key
-     * @param array<TKey, mixed> $keys
-     * @return ($isMap is true ? array<TKey, ?int>|null : array<TKey, bool>|null)
-     */
-    private function answers(array $keys, string $method, ?string $keyProfile, bool $isMap): ?array
-    {
-        $snapshot = $this->serving($keyProfile, $isMap);
-        $answers = null;
-        if ($snapshot !== null) {
-            try {
-                $answers = self::answer($snapshot, $keys, $method, $isMap);
-            } catch (Failure $damage) {
-                $this->sayDamaged($damage, $snapshot, static fn () => self::answer($snapshot, $keys, $method, $isMap));
-            }
-        }
-        if ($answers !== null) {
-            $absent = count(array_keys($answers, $isMap ? null : false, true));
-            [$this->answered, $this->maybe] = [$this->answered + count($keys), $this->maybe + count($keys) - $absent];
-        } else {
-            Arguments::keys($keys, $method);
-            $this->unavailable += count($keys);
-            $mismatch = Settings::isEnabled() ? $this->mismatch($keyProfile, $isMap) : null;
-            if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
-                $this->loggedMismatches[$mismatch] = true;
-                error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($isMap ? 'is unknown' : 'answers maybe'));
-            }
-        }
-        ++$this->calls;
-        return $answers;
     }
 
     /**
@@ -193,15 +150,16 @@ final class AttachedSet
      * @return ($isMap is true ? array<TKey, ?int> : array<TKey, bool>)
      * @throws Failure|\TypeError
      */
-    private static function answer(Snapshot $snapshot, array $keys, string $method, bool $isMap): array
+    private static function answer(?Snapshot $snapshot, array $keys, string $method, bool $isMap): array
     {
-        $hasAdded = $snapshot->addedKeys() !== 0;
+        $added = ($snapshot?->live?->addedKeys() ?? 0) === 0 ? null : $snapshot?->live;
         $answers = [];
         foreach ($keys as $index => $key) {
-            $hash = $snapshot->hash(is_string($key) || is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method));
-            $answers[$index] = $isMap
-                ? ($hasAdded && $snapshot->addedMayContain($hash) ? self::UNKNOWN : $snapshot->find($hash))
-                : $snapshot->mayContain($hash) || ($hasAdded && $snapshot->addedMayContain($hash));
+            $key = is_string($key) || is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method);
+            $hash = $snapshot === null ? 0 : $snapshot->hash($key);
+            $value = $snapshot?->find($hash);
+            $isUnknown = $snapshot === null || ($added !== null && ($isMap || $value === null) && $added->mayContain($hash));
+            $answers[$index] = $isMap ? ($isUnknown ? self::UNKNOWN : $value) : $isUnknown || $value !== null;
         }
         return $answers;
     }
@@ -212,46 +170,34 @@ final class AttachedSet
         if (!Settings::isEnabled()) {
             return null;
         }
-        if (self::ownProcess() !== $this->process) {
-            $this->openSource();
-        }
-        $source = $this->source;
-        if ($source === null) {
-            $this->sayThatNothingIsConfigured();
-            return null;
+        $process = function_exists('getmypid') ? (int) getmypid() : 0; // a host that disables this leaves PHP no way to fork
+        if ($process !== $this->process) {
+            $this->openSource($process);
         }
         $now = time();
-        $looks = $now !== $this->lookedAt || $this->calls % self::CALLS_BETWEEN_LOOKS === self::CALLS_BETWEEN_LOOKS - 1;
-        if ($looks) {
-            $this->lookedAt = $now;
-        }
-        if ($source->follow($now, $looks)) {
-            if ($this->damage !== null && !$this->isStillDamaged($looks)) {
-                $this->damage = $this->damaged = $this->readAgain = null;
-            }
+        $looks = $now !== $this->lookedAt;
+        $this->lookedAt = $now;
+        $source = $this->source;
+        if ($source !== null && $source->follow($now, $looks)) {
             $this->logChange();
-            $this->ready = $this->why() === null ? $source->snapshot() : null;
+            $snapshot = $source->snapshot;
+            if ($looks && $snapshot !== null && $snapshot->damage?->isForGood === false) {
+                $snapshot->damage = null; // what could not be read is tried again
+            }
+            $this->ready = $this->why()[0] === null ? $snapshot : null;
         }
         return $this->mismatch($keyProfile, $isMap) === null ? $this->ready : null;
     }
 
-    /** Why every answer is maybe, whatever an object needs; null: the set is Ready, or is just being attached. */
-    private function why(): ?Failure
+    /** @return array{?string, string} as SnapshotFile::$why, whatever an object needs */
+    private function why(): array
     {
-        return $this->damage ?? $this->source?->unavailable();
-    }
-
-    private function reason(): string
-    {
-        return $this->source === null ? 'no source is configured' : (string) ($this->why() ?? $this->source->trouble())?->getMessage();
+        return $this->source?->snapshot?->damage?->why() ?? $this->source->why ?? ['missing', 'no source is configured'];
     }
 
     private function whyNotReady(): Availability
     {
-        if (!Settings::isEnabled()) {
-            return Availability::Disabled;
-        }
-        return $this->why()->availability ?? ($this->source?->snapshot() === null ? Availability::Missing : Availability::Incompatible);
+        return Settings::isEnabled() ? Availability::from($this->why()[0] ?? 'incompatible') : Availability::Disabled;
     }
 
     /** How what is attached differs from what an object needs. */
@@ -268,49 +214,25 @@ final class AttachedSet
 
     private function logChange(): void
     {
-        $before = $this->logged;
-        $this->logged = [$this->why()?->availability, $this->reason()];
+        [$before, $this->logged] = [$this->logged, $this->why()];
         if ($this->logged === $before) {
             return;
         }
-        [$availability, $reason] = $this->logged;
+        [$state, $reason] = $this->logged;
         error_log("keysieve: set \"$this->name\" " . match (true) {
-            $availability !== null => "is $availability->value ($reason): every lookup answers maybe",
+            $state !== null => "is $state ($reason): every lookup answers maybe",
             $reason !== '' => "keeps its old publication: $reason",
             default => 'is ' . ($before[0] === null ? 'up to date' : 'ready') . ' again',
         });
     }
 
     /** From now on every answer is maybe, until there is another snapshot or, unless bytes are damaged, what has failed can be read. */
-    private function sayDamaged(Failure $damage, Snapshot $snapshot, \Closure $readAgain): void
+    private function sayDamaged(Failure $damage, ?Snapshot $snapshot): void
     {
-        [$this->damage, $this->damaged, $this->readAgain] = [$damage, $snapshot, $readAgain];
+        if ($snapshot !== null) {
+            $snapshot->damage = $damage;
+        }
         $this->ready = null;
         $this->logChange();
-    }
-
-    private function isStillDamaged(bool $looks): bool
-    {
-        if ($this->source?->snapshot() !== $this->damaged) {
-            return false;
-        }
-        if ($this->damage?->isForGood === true || !$looks) {
-            return true;
-        }
-        try {
-            $this->readAgain?->__invoke();
-            return false;
-        } catch (Failure $damage) {
-            $this->damage = $damage;
-            return true;
-        }
-    }
-
-    private function sayThatNothingIsConfigured(): void
-    {
-        if (!self::$hasSaidThatNothingIsConfigured) {
-            self::$hasSaidThatNothingIsConfigured = true;
-            error_log('keysieve: neither the extension nor KEYSIEVE_SOURCE is there: every lookup answers maybe');
-        }
     }
 }

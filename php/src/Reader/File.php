@@ -7,8 +7,9 @@ namespace KeySieve\Reader;
 /** An open file that is read without a buffer, because others write to it. */
 final class File
 {
-    private const TYPE = 0170000;
-    private const REGULAR = 0100000;
+    public const REGULAR = 0100000;
+    public const DIRECTORY = 0040000;
+    public const LINK = 0120000;
     private const MODE = 'rbn'; // n: opening a pipe, which may have just taken the place of a file, does not wait for its other end
 
     private static ?\Closure $note = null;
@@ -30,16 +31,16 @@ final class File
      */
     public static function open(string $path, ?array $found): self
     {
-        if ($found !== null && ($found['mode'] & self::TYPE) !== self::REGULAR) {
-            throw Failure::unreadable("$path: not a regular file");
+        if ($found !== null && self::type($found) !== self::REGULAR) {
+            throw new Failure("$path: not a regular file");
         }
         $file = self::opened($path);
-        if ($file === null || !self::isSame($file->status, $found)) {
+        if ($file === null || !$file->isAt($found)) {
             // It was just replaced. Or PHP, which remembers for two minutes where links lead, has gone where one on the way led before.
             clearstatcache(true);
             $file = self::opened($path);
         }
-        return $file ?? throw Failure::unreadable("$path: " . self::$warning);
+        return $file ?? throw new Failure("$path: " . self::$warning);
     }
 
     /**
@@ -54,27 +55,35 @@ final class File
         $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
         if ($status === false && !self::quietly(static fn () => self::isNothing($path))) {
             clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
-            $reason = self::opened($path) === null ? self::$warning : 'has just appeared';
-            throw Failure::unreadable("$path: $reason");
+            throw new Failure("$path: " . (self::opened($path) === null ? self::$warning : 'has just appeared'));
         }
         return $status ?: null;
     }
 
-    /**
-     * @param array<int|string, int> $status
-     * @param ?array<int|string, int> $other
-     */
-    public static function isSame(array $status, ?array $other): bool
+    /** @param ?array<int|string, int> $found as of statusOf() */
+    public function isAt(?array $found): bool
     {
-        return $other !== null && $status['ino'] === $other['ino'] && $status['dev'] === $other['dev'];
+        return $found !== null && $this->status['ino'] === $found['ino'] && $this->status['dev'] === $found['dev'];
+    }
+
+    /** @param array<int|string, int> $status */
+    public static function type(array $status): int
+    {
+        return $status['mode'] & 0170000;
+    }
+
+    /** @throws Failure unless it has this many bytes */
+    public function checkSize(int $expected): void
+    {
+        $size = $this->status['size'];
+        if ($size !== $expected) {
+            throw Failure::data("$this->path: is " . ($size < $expected ? 'cut short' : 'too long') . ": $size bytes instead of $expected");
+        }
     }
 
     /** @throws Failure unless all of them can be read */
     public function read(int $offset, int $length): string
     {
-        if ($length === 0) {
-            return '';
-        }
         if ($this->isBusy) {
             return $this->openAgain()->read($offset, $length);
         }
@@ -93,7 +102,7 @@ final class File
         }
         // @phpstan-ignore notIdentical.alwaysFalse (the error handler sets it)
         if (self::$warning !== null) {
-            throw Failure::unreadable("$this->path: " . self::$warning);
+            throw new Failure("$this->path: " . self::$warning);
         }
         $isWhole = $bytes !== false && strlen($bytes) === $length;
         return $isWhole ? $bytes : throw Failure::data("$this->path: is cut short: it ends before byte " . $offset + $length);
@@ -103,7 +112,7 @@ final class File
     private function openAgain(): self
     {
         $file = self::open($this->path, self::statusOf($this->path));
-        return self::isSame($file->status, $this->status) ? $file : throw Failure::unreadable("$this->path: was replaced");
+        return $file->isAt($this->status) ? $file : throw new Failure("$this->path: was replaced");
     }
 
     /** @throws Failure */
@@ -114,8 +123,8 @@ final class File
             return null;
         }
         stream_set_read_buffer($stream, 0);
-        $status = fstat($stream) ?: throw Failure::unreadable("$path: has no status");
-        return ($status['mode'] & self::TYPE) === self::REGULAR ? new self($stream, $path, $status) : throw Failure::unreadable("$path: not a regular file");
+        $status = fstat($stream) ?: throw new Failure("$path: has no status");
+        return self::type($status) === self::REGULAR ? new self($stream, $path, $status) : throw new Failure("$path: not a regular file");
     }
 
     /** Whether a path of which stat() says nothing leads to nothing: its folder has no such name, is a file, or leads to nothing itself. */

@@ -45,6 +45,9 @@ abstract class Kind
     /** @var bool whether a set of this kind can be a map */
     public const CAN_HAVE_VALUES = false;
 
+    /** @var bool whether its shards have bits, or slots, of which more or fewer are set */
+    public const HAS_FILL_RATIO = true;
+
     /** @param int $valueBits of each key's value; 0: the set is no map */
     final protected function __construct(protected readonly int $shardBytes, protected readonly int $hashCount, protected readonly int $valueBits)
     {
@@ -61,19 +64,12 @@ abstract class Kind
     }
 
     /**
-     * Whether the shard that begins at $at may hold a key. $bytes goes on behind the shard for at least 8 bytes, or ends with it.
+     * What a shard says of a key: its value in a map, which any other key may have at the FPR, else 0; null: absent.
      *
+     * @param string $bytes go on behind the shard, which begins at $at, for at least 8 bytes, or end with it
      * @param string $entry the bytes of one without a fault, see entry()
      */
-    abstract public function mayContain(string $bytes, int $at, string $entry, int $hash): bool;
-
-    /**
-     * The same for a map: the value of a key, which any other key may have at the FPR; null: absent.
-     */
-    public function find(string $bytes, int $at, string $entry, int $hash): ?int
-    {
-        throw new \LogicException(static::NAME . ' cannot have values');
-    }
+    abstract public function find(string $bytes, int $at, string $entry, int $hash): ?int;
 
     /**
      * Why there can be no such entry; null: there can. Of the keys it asks no more than whether there are any.
@@ -87,11 +83,11 @@ abstract class Kind
     }
 
     /**
-     * Share of bits set, or of slots taken; null for a kind in which the number of keys does not change it.
+     * Share of bits set, or of slots taken, where HAS_FILL_RATIO.
      *
      * @param Entry $entry
      */
-    public function fillRatio(string $bytes, int $at, array $entry): ?float
+    public function fillRatio(string $bytes, int $at, array $entry): float
     {
         $set = 0;
         foreach (count_chars(substr($bytes, $at, $this->shardBytes), 1) as $byte => $count) {
@@ -176,12 +172,6 @@ abstract class Kind
         return $word1 << 32 | $word0 & self::HALF;
     }
 
-    /** The product of two words of 32 bits, modulo 2^32. */
-    public static function shortProduct(int $a, int $b): int
-    {
-        return $a * ($b & 0xffff) + (($a * ($b >> 16) & 0xffff) << 16) & self::HALF;
-    }
-
     /** Maps the upper half of a word to [0, $range); $range has at most 31 bits. */
     public static function reduce(int $word, int $range): int
     {
@@ -197,10 +187,6 @@ abstract class Kind
     /** Whether an odd number of the bits of a word is set. */
     public static function parity(int $word): bool
     {
-        $word ^= $word >> 32;
-        $word ^= $word >> 16;
-        $word ^= $word >> 8;
-        $word ^= $word >> 4;
-        return (0x6996 >> ($word & 15) & 1) === 1;
+        return (substr_count(decbin($word), '1') & 1) === 1;
     }
 }

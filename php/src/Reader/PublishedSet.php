@@ -11,6 +11,7 @@ namespace KeySieve\Reader;
  */
 final class PublishedSet
 {
+    private const PUBLICATION = (1 << 60) - 1; // of `current`: a number, and above it what bypasses the set
     private const ADDS_LOST = 1 << 60;
     private const DAMAGED = 1 << 61;
     private const BYPASSED_IN_STORE = 1 << 62;
@@ -18,23 +19,20 @@ final class PublishedSet
 
     private const CONTROL_BYTES = 4096;
     private const ABI_MAJOR = 2;
+    private const INSTANCE = 16;
     private const CURRENT = 64;
-    private const ENDS = [self::BYPASSED => 128, self::BYPASSED_IN_STORE => 320];
+    private const BYPASS_END = 128;
+    private const LAST_CONFIRMED = 192;
+    private const STORE_BYPASS_END = 320;
 
-    private const WRITABLE_BY_OTHERS = 0022;
-    private const DIRECTORY = 04; // the upper bits of a mode
-    private const REGULAR = 010;
-    private const LINK = 012;
-
+    public ?Snapshot $snapshot = null;
+    /** @var array{?string, string} as SnapshotFile::$why */
+    public array $why = ['missing', 'it is just being opened'];
     private readonly string $folder;
     private ?File $control = null;
-    private int $instance = 0; // which the control page names
-    private ?Published $published = null;
-    private ?int $failed = null; // a publication that could not be attached, because of $trouble
-    private ?Failure $controlTrouble = null;
-    private ?Failure $trouble = null;
-    private ?Failure $unavailable = null;
-    private ?int $settledWord = null; // nothing changes between two looks as long as the control page has this word
+    private ?string $seen = null; // as of seenIn(), and until the next look nothing changes while it is that; '': the page cannot be used
+    /** @var ?array{File, int, Failure} a control page, and the publication there that can never be attached, and why */
+    private ?array $refused = null;
 
     /** @param ?int $trustedOwner a uid, besides root and this process's own */
     public function __construct(string $directory, private readonly string $set, private readonly ?int $trustedOwner)
@@ -45,194 +43,177 @@ final class PublishedSet
     /** As SnapshotFile::follow(). */
     public function follow(int $now, bool $looks): bool
     {
-        [$control, $instance, $published, $controlTrouble] = [$this->control, $this->instance, $this->published, $this->controlTrouble];
-        $before = $this->known();
-        if ($looks || $control === null) {
-            [$control, $instance, $published, $controlTrouble] = $this->followControl($control, $instance, $published);
+        [$control, $snapshot] = $before = [$this->control, $this->snapshot, $this->seen === ''];
+        if (!$looks && $this->seen === '') {
+            return false;
         }
         try {
-            $current = $control === null ? 0 : self::number($control, self::CURRENT);
-            if (!$looks && $current === $this->settledWord) {
+            if ($looks || $control === null) {
+                [$control, $snapshot] = $this->followControl($control, $snapshot);
+            }
+            $seen = self::seenIn($control);
+            if (!$looks && $seen === $this->seen) {
                 return false;
             }
-            $isBehind = false;
-            if ($control !== null && $controlTrouble === null) {
-                [$published, $isBehind] = $this->followCurrent($control, $instance, $published, self::publicationOf($current), $looks);
-                $current = self::number($control, self::CURRENT); // it may have moved on meanwhile
-            }
-            $bypassedBy = $control === null ? 0 : self::bypassesInForce($control, $current, $now);
+            [$snapshot, $seen, $trouble] = $this->followCurrent($control, $snapshot, $seen);
+            $why = match (true) {
+                $trouble !== null && ($snapshot === null || self::number($seen) !== 0) => $trouble->why(),
+                ($bits = self::bypassesInForce($seen, $now)) !== 0 => self::bypass($bits),
+                $snapshot !== null && $now >= $snapshot->validUntil => Snapshot::EXPIRED,
+                default => [null, (string) $trouble?->getMessage()],
+            };
         } catch (Failure $failure) {
-            [$current, $isBehind, $bypassedBy, $controlTrouble] = [null, false, 0, $failure];
+            [$seen, $why] = ['', $failure->why()];
         }
-        if ($this->known() !== $before) {
-            return $this->follow($now, $looks);
+        if ([$this->control, $this->snapshot, $this->seen === ''] !== $before) {
+            return $this->follow($now, $looks); // a signal handler or another coroutine has followed while this one has read
         }
-        [$this->control, $this->instance, $this->published, $this->controlTrouble] = [$control, $instance, $published, $controlTrouble];
-        if ($published !== null && $control !== null) {
-            $published->control = $control;
-        }
-        $this->settledWord = $published?->number === $current && !$isBehind ? $current : null;
-        $this->unavailable = match (true) {
-            $controlTrouble !== null => $controlTrouble,
-            $published === null || $isBehind => $this->trouble ?? Failure::unreadable('nothing is published yet'),
-            $bypassedBy !== 0 => self::bypass($bypassedBy),
-            default => $published->expiry($now),
-        };
+        [$this->control, $this->snapshot, $this->seen, $this->why] = [$control, $snapshot, $seen, $why];
         return true;
     }
 
-    /** @return list<mixed> what a signal handler or another coroutine that follows may change while this one reads */
-    private function known(): array
+    /** When the loader last confirmed that the store has nothing newer, in Unix seconds; 0: never. */
+    public function lastConfirmedAt(): int
     {
-        return [$this->control, $this->published, $this->controlTrouble === null];
-    }
-
-    public function unavailable(): ?Failure
-    {
-        return $this->unavailable;
-    }
-
-    public function trouble(): ?Failure
-    {
-        return $this->trouble;
-    }
-
-    public function snapshot(): ?Snapshot
-    {
-        return $this->published;
+        return $this->control === null ? 0 : Kind::word($this->control->read(self::LAST_CONFIRMED, 8), 0);
     }
 
     /**
      * Opens the page that the path leads to now. If there is none any more, nothing can be published: what is open goes on answering.
      *
-     * @return array{?File, int, ?Published, ?Failure}
+     * @return array{File, ?Snapshot}
+     * @throws Failure
      */
-    private function followControl(?File $control, int $instance, ?Published $published): array
+    private function followControl(?File $control, ?Snapshot $snapshot): array
     {
-        try {
-            $status = $control === null ? null : File::statusOf("$this->folder/control");
-            if ($control === null || ($status !== null && !File::isSame($status, $control->status))) {
-                $wasBehind = $control !== null && $published !== null
-                    && self::isBehind($instance, $published, self::publicationOf(self::number($control, self::CURRENT)));
-                [$control, $instance] = self::openedControl($this->open('control', $this->trustedFolder()));
-                if ($wasBehind || $published?->instance === $instance) {
-                    $published = null; // the page before has named a newer one, or this is a copy: the same numbers but other files
-                }
-                $this->failed = $this->trouble = null;
-            }
-            return [$control, $instance, $published, null];
-        } catch (Failure $failure) {
-            return [$control, $instance, $published, $failure];
+        if ($control === null) {
+            return [$this->openedControl(), $snapshot];
         }
+        $status = File::statusOf("$this->folder/control");
+        if ($status === null || $control->isAt($status)) {
+            return [$control, $snapshot];
+        }
+        $wanted = self::number(self::seenIn($control));
+        $wasBehind = $wanted !== 0 && !self::isOf($snapshot, $control, $wanted);
+        $opened = $this->openedControl();
+        // The page before has named a newer one, or this is a copy: the same numbers but other files.
+        return [$opened, $wasBehind || $snapshot?->live?->instance === self::instance($opened) ? null : $snapshot];
     }
 
     /**
-     * @return array{?Published, bool} what answers from now on, and whether it is behind
+     * Attaches what is current. Its files may be gone again if a newer one has become current meanwhile.
+     *
+     * @return array{?Snapshot, string, ?Failure} what is attached, what was seen then, and why it is not that
      * @throws Failure
      */
-    private function followCurrent(File $control, int $instance, ?Published $published, int $wanted, bool $looks): array
-    {
-        if ($published !== null && $published->number === $wanted && $published->instance === $instance) {
-            return [$published, false];
-        }
-        if ($wanted === 0) {
-            $this->trouble = Failure::unreadable('nothing is published yet');
-            return [$published, false];
-        }
-        $mayAttach = $wanted !== $this->failed || ($looks && $this->trouble?->isForGood !== true);
-        $attached = $mayAttach ? $this->attach($control, $instance, $wanted) : null;
-        return [$attached ?? $published, $attached === null];
-    }
-
-    private static function isBehind(int $instance, Published $published, int $current): bool
-    {
-        return $current !== 0 && ($published->number !== $current || $published->instance !== $instance);
-    }
-
-    /** Its files may be gone again if a newer one has become current meanwhile. */
-    private function attach(File $control, int $instance, int $wanted): ?Published
+    private function followCurrent(File $control, ?Snapshot $snapshot, string $seen): array
     {
         for ($tries = 1;; ++$tries) {
+            $wanted = self::number($seen);
+            if ($wanted === 0) {
+                return [$snapshot, $seen, new Failure('nothing is published yet')];
+            }
+            if (self::isOf($snapshot, $control, $wanted)) {
+                return [$snapshot, $seen, null];
+            }
+            if ($this->refused !== null && $this->refused[0] === $control && $this->refused[1] === $wanted) {
+                return [$snapshot, $seen, $this->refused[2]];
+            }
             try {
-                $owner = $this->trustedFolder();
-                $snapshot = $this->open(sprintf('%016x.ks', $wanted), $owner);
-                if ($snapshot->status['size'] < Snapshot::HEADER_BYTES) {
-                    throw Failure::data("$snapshot->path: is cut short: {$snapshot->status['size']} bytes");
+                return [$this->attached($control, $wanted), $seen, null];
+            } catch (Failure $trouble) {
+                $this->refused = $trouble->isForGood ? [$control, $wanted, $trouble] : $this->refused;
+                $now = self::seenIn($control);
+                if (self::number($now) === $wanted || $tries === 3) {
+                    return [$snapshot, $seen, $trouble];
                 }
-                $published = new Published($this->set, $snapshot, $this->open(sprintf('%016x.live', $wanted), $owner), $control, $instance, $wanted);
-                $this->failed = $this->trouble = null;
-                return $published;
-            } catch (Failure $failure) {
-                $now = self::publicationOf(self::number($control, self::CURRENT));
-                if ($now !== $wanted && $tries < 3) {
-                    $wanted = $now;
-                    continue;
-                }
-                $this->trouble = $failure;
-                $this->failed = $wanted;
-                return null;
+                $seen = $now;
             }
         }
     }
 
-    /**
-     * @return array{File, int} with the page's instance
-     * @throws Failure
-     */
-    private static function openedControl(File $file): array
+    /** @throws Failure */
+    private function attached(File $control, int $number): Snapshot
     {
+        $owner = $this->trustedFolder();
+        $name = sprintf('%016x', $number);
+        $file = $this->open("$name.ks", $owner);
+        if ($file->status['size'] < Snapshot::HEADER_BYTES) {
+            throw Failure::data("$file->path: is cut short: {$file->status['size']} bytes");
+        }
+        $live = new LiveLayer($this->open("$name.live", $owner), self::instance($control), $number);
+        $snapshot = new Snapshot($this->set, $file, $live);
+        return $live->seed === $snapshot->fields['seed'] ? $snapshot
+            : throw Failure::data("$this->folder/$name.live: live page has another seed than its snapshot");
+    }
+
+    private static function isOf(?Snapshot $snapshot, File $control, int $number): bool
+    {
+        $live = $snapshot?->live;
+        return $live !== null && $live->publication === $number && $live->instance === self::instance($control);
+    }
+
+    /** @throws Failure */
+    private function openedControl(): File
+    {
+        $file = $this->open('control', $this->trustedFolder());
         if (($bytes = $file->status['size']) !== self::CONTROL_BYTES) {
             throw Failure::data("$file->path: " . ($bytes < self::CONTROL_BYTES ? "is cut short: $bytes bytes" : "has $bytes bytes, a control page has 4096"));
         }
         $header = $file->read(0, 32);
-        /** @var array{magic: string, mark: int, major: int, minor: int, instance: int} $fields */
-        $fields = unpack('a8magic/Vmark/vmajor/vminor/Pinstance', $header);
-        if ($fields['magic'] !== 'KSCONTRL') {
-            throw Failure::data("$file->path: is not a keysieve control page");
-        }
-        if ($fields['mark'] !== 0x01020304 || $fields['major'] !== self::ABI_MAJOR) {
-            throw Failure::incompatible("$file->path: control page of ABI {$fields['major']}, this version knows " . self::ABI_MAJOR
-                . ': damaged, or written by another version');
-        }
-        if (strrev(substr($header, 24)) !== hash('xxh3', substr($header, 0, 24), true)) {
-            throw Failure::data("$file->path: control page is damaged: its checksum does not match");
-        }
-        return [$file, $fields['instance']];
+        /** @var array{magic: string, mark: int, major: int} $fields */
+        $fields = unpack('a8magic/Vmark/vmajor', $header);
+        $failure = match (true) {
+            $fields['magic'] !== 'KSCONTRL' => Failure::data("$file->path: is not a keysieve control page"),
+            $fields['mark'] !== 0x01020304 || $fields['major'] !== self::ABI_MAJOR => Failure::incompatible(
+                "$file->path: control page of ABI {$fields['major']}, this version knows " . self::ABI_MAJOR . ': damaged, or written by another version',
+            ),
+            strrev(substr($header, 24)) !== hash('xxh3', substr($header, 0, 24), true)
+                => Failure::data("$file->path: control page is damaged: its checksum does not match"),
+            default => null,
+        };
+        return $failure === null ? $file : throw $failure;
     }
 
     /** @throws Failure */
-    private static function number(File $control, int $at): int
+    private static function instance(File $control): int
     {
-        return Kind::word($control->read($at, 8), 0);
+        return Kind::word($control->read(self::INSTANCE, 8), 0);
     }
 
-    private static function publicationOf(int $current): int
+    /** @throws Failure unless it can read `current` and, if that names a bypass, the ends of both */
+    private static function seenIn(File $control): string
     {
-        return $current & self::ADDS_LOST - 1;
+        $current = $control->read(self::CURRENT, 8);
+        return $current[7] < "\x10" ? $current : $current . $control->read(self::BYPASS_END, 8) . $control->read(self::STORE_BYPASS_END, 8);
     }
 
-    /** Those bits of $current that hold now: the ends of the two bypasses may have passed. */
-    private static function bypassesInForce(File $control, int $current, int $now): int
+    private static function number(string $seen): int
     {
-        $bits = $current & (self::ADDS_LOST | self::DAMAGED | self::BYPASSED_IN_STORE | self::BYPASSED);
-        foreach ($bits === 0 ? [] : self::ENDS as $bit => $end) {
-            if (($bits & $bit) !== 0) {
-                $until = self::number($control, $end);
-                $bits &= $until !== 0 && $until <= $now ? ~$bit : -1;
-            }
+        return Kind::word($seen, 0) & self::PUBLICATION;
+    }
+
+    /** Those bits that hold now: the ends of the two bypasses may have passed. */
+    private static function bypassesInForce(string $seen, int $now): int
+    {
+        $bits = Kind::word($seen, 0) & ~self::PUBLICATION;
+        foreach ($bits === 0 ? [] : [self::BYPASSED => 8, self::BYPASSED_IN_STORE => 16] as $bit => $at) {
+            $until = Kind::word($seen, $at);
+            $bits &= $until !== 0 && $until <= $now ? ~$bit : -1;
         }
         return $bits;
     }
 
-    private static function bypass(int $bits): Failure
+    /** @return array{string, string} */
+    private static function bypass(int $bits): array
     {
-        return Failure::bypassed(match (true) {
+        return ['bypassed', match (true) {
             ($bits & self::DAMAGED) !== 0 => 'its bytes have changed since they were published',
             ($bits & self::ADDS_LOST) !== 0 => 'the store has lost keys that were added to it',
             $bits === self::BYPASSED => 'bypassed by an operator of this host',
             $bits === self::BYPASSED_IN_STORE => 'bypassed in the store',
             default => 'bypassed by an operator of this host, and in the store',
-        });
+        }];
     }
 
     /**
@@ -243,22 +224,24 @@ final class PublishedSet
     {
         $status = File::statusOf($this->folder, ofLink: true);
         if ($status === null) {
-            throw Failure::unreadable($this->whyMissing());
+            $directory = dirname($this->folder); // the set is missing, or all of it
+            $found = File::statusOf($directory);
+            throw new Failure(match (true) {
+                $found === null => "directory $directory: No such file or directory",
+                File::type($found) !== File::DIRECTORY => "directory $directory: Not a directory",
+                default => "$this->folder: No such file or directory",
+            });
         }
-        if ($status['mode'] >> 12 !== self::DIRECTORY || !is_readable($this->folder)) { // the extension opens it
-            throw Failure::unreadable("$this->folder: " . ($status['mode'] >> 12 === self::DIRECTORY ? 'Permission denied' : 'Not a directory'));
+        $isFolder = File::type($status) === File::DIRECTORY;
+        if (!$isFolder || !is_readable($this->folder)) { // the extension opens it
+            throw new Failure("$this->folder: " . ($isFolder ? 'Permission denied' : 'Not a directory'));
         }
         $ownUid = function_exists('posix_geteuid') ? posix_geteuid() : null;
         $isOfTrusted = in_array($status['uid'], [0, $ownUid, $this->trustedOwner], true);
-        $fault = match (true) {
-            PHP_OS_FAMILY === 'Windows' => null,
-            !$isOfTrusted
-                => "it belongs to uid {$status['uid']}, which is neither root nor this process's user nor the configured owner"
-                    . ($ownUid === null ? ', and without the extension posix this process does not know its user' : ''),
-            ($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0 => 'its group or others may write to it',
-            default => null,
-        };
-        return $fault === null ? $status['uid'] : throw Failure::unreadable("$this->folder: not trusted: $fault");
+        self::checkTrust($this->folder, $status, $isOfTrusted ? null
+            : "it belongs to uid {$status['uid']}, which is neither root nor this process's user nor the configured owner"
+                . ($ownUid === null ? ', and without the extension posix this process does not know its user' : ''));
+        return $status['uid'];
     }
 
     /** @throws Failure */
@@ -266,29 +249,26 @@ final class PublishedSet
     {
         $path = "$this->folder/$name";
         $found = File::statusOf($path, ofLink: true);
-        $type = ($found['mode'] ?? self::REGULAR << 12) >> 12;
-        if ($type !== self::REGULAR) {
-            throw Failure::unreadable("$path: " . ($type === self::LINK ? 'Too many levels of symbolic links' : 'not trusted: not a regular file'));
+        $type = $found === null ? File::REGULAR : File::type($found);
+        if ($type !== File::REGULAR) {
+            throw new Failure("$path: " . ($type === File::LINK ? 'Too many levels of symbolic links' : 'not trusted: not a regular file'));
         }
         $file = File::open($path, $found);
-        $fault = match (true) {
-            PHP_OS_FAMILY === 'Windows' => null,
-            $file->status['uid'] !== $owner => "it belongs to uid {$file->status['uid']}, the folder to uid $owner",
-            ($file->status['mode'] & self::WRITABLE_BY_OTHERS) !== 0 => 'its group or others may write to it',
-            default => null,
-        };
-        return $fault === null ? $file : throw Failure::unreadable("$path: not trusted: $fault");
+        $uid = $file->status['uid'];
+        self::checkTrust($path, $file->status, $uid === $owner ? null : "it belongs to uid $uid, the folder to uid $owner");
+        return $file;
     }
 
-    /** A set that is missing, or the whole directory. */
-    private function whyMissing(): string
+    /**
+     * @param array<int|string, int> $status
+     * @param ?string $faultOfOwner why the owner is not the right one; null: it is
+     * @throws Failure
+     */
+    private static function checkTrust(string $path, array $status, ?string $faultOfOwner): void
     {
-        $directory = dirname($this->folder);
-        $status = File::statusOf($directory);
-        return match (true) {
-            $status === null => "directory $directory: No such file or directory",
-            $status['mode'] >> 12 !== self::DIRECTORY => "directory $directory: Not a directory",
-            default => "$this->folder: No such file or directory",
-        };
+        $fault = $faultOfOwner ?? (($status['mode'] & 0022) !== 0 ? 'its group or others may write to it' : null);
+        if ($fault !== null && PHP_OS_FAMILY !== 'Windows') {
+            throw new Failure("$path: not trusted: $fault");
+        }
     }
 }

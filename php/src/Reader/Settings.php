@@ -59,15 +59,14 @@ final class Settings
         return self::$seenOnUnavailable;
     }
 
-    /** Follows a set at the source; null if nothing is configured. */
-    public static function sourceOf(string $set): SnapshotFile|PublishedSet|null
+    /** @throws \InvalidArgumentException for what is not a source, or if nothing is configured */
+    public static function sourceOf(string $set): SnapshotFile|PublishedSet
     {
-        [$scheme, $path] = self::$source ?? self::configured() ?? [null, ''];
-        return match ($scheme) {
-            null => null,
-            'directory' => new PublishedSet($path, $set, self::trustedOwner()),
-            default => new SnapshotFile($path, $set),
-        };
+        $directory = self::setting('keysieve.directory', '');
+        $source = self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
+        [$scheme, $path] = self::$source
+            ?? self::parse($source ?? throw new \InvalidArgumentException('neither the extension nor KEYSIEVE_SOURCE is there'));
+        return $scheme === 'directory' ? new PublishedSet($path, $set, self::trustedOwner()) : new SnapshotFile($path, $set);
     }
 
     public static function isEnabled(): bool
@@ -88,18 +87,6 @@ final class Settings
         return self::$throws;
     }
 
-    /** @return ?array{string, string} */
-    private static function configured(): ?array
-    {
-        $source = self::environment('KEYSIEVE_SOURCE');
-        $directory = self::setting('keysieve.directory', '');
-        return match (true) {
-            $source !== null => self::parse($source),
-            $directory !== '' => self::parse("directory:$directory"),
-            default => null,
-        };
-    }
-
     private static function environment(string $name): ?string
     {
         $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
@@ -109,15 +96,12 @@ final class Settings
     /** @return array{string, string} scheme and path */
     private static function parse(string $source): array
     {
-        if (preg_match('~\A(directory|files):([^?]+)\z~', $source, $match) !== 1) {
+        if (preg_match('~\A(directory|files):(?!.*://)([^?\0]+)\z~s', $source, $match) !== 1) {
             $store = preg_match('~\A(?:lmdb|dir|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
             throw new \InvalidArgumentException($store
                 ? "a store with $scheme[0]: is not a source of sets: let keysieved publish it, then use directory:/path; "
                     . 'or fetch with "keysieve pull SET URL -o SET.ks", then use files:/path'
                 : "\"$source\" is not a source of sets: directory:/path or files:/path");
-        }
-        if (str_contains($source, '://') || str_contains($source, "\0")) {
-            throw new \InvalidArgumentException("\"$source\" is not a source of sets: the path is not one of files");
         }
         return [$match[1], $match[2]];
     }
@@ -127,14 +111,12 @@ final class Settings
     {
         /** @var int|false|null $uid */
         static $uid = false;
-        return $uid === false ? $uid = self::ownerSetting() : $uid;
-    }
-
-    private static function ownerSetting(): ?int
-    {
+        if ($uid !== false) {
+            return $uid;
+        }
         $owner = self::setting('keysieve.owner', 'keysieve');
         if (preg_match('/\A\d+\z/', $owner) === 1) {
-            return (int) $owner;
+            return $uid = (int) $owner;
         }
         $canLookUp = function_exists('posix_getpwnam');
         $found = $owner !== '' && $canLookUp ? posix_getpwnam($owner) : false;
@@ -143,7 +125,7 @@ final class Settings
                 ? "does not exist; only files of root and of PHP's own user are trusted"
                 : 'cannot be looked up without the extension posix; only files of root are trusted'));
         }
-        return $found === false ? null : $found['uid'];
+        return $uid = $found === false ? null : $found['uid'];
     }
 
     /** Of php.ini, though nothing has registered it. */

@@ -17,9 +17,11 @@ namespace KeySieve\Reader;
  *     tablesChecksum: string, tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
  * }
  */
-class Snapshot
+final class Snapshot
 {
     public const HEADER_BYTES = 4096;
+    /** As SnapshotFile::$why. */
+    public const EXPIRED = ['expired', 'its snapshot is past valid_for'];
 
     private const FORMAT = 1;
     private const HASH_XXH3 = 1;
@@ -50,8 +52,11 @@ class Snapshot
     public readonly array $fields;
     /** @var int bytes of each shard, with its second level */
     public readonly int $stride;
-    private readonly int $openedAt;
-    private readonly Kind $kind;
+    /** @var int when the set expires, in Unix seconds; PHP_INT_MAX: never */
+    public readonly int $validUntil;
+    public readonly int $openedAt;
+    public ?Failure $damage = null; // found while it was asked
+    public readonly Kind $kind;
     /** @var array{secret: string} */
     private readonly array $hashing;
     private readonly string $entries;
@@ -66,7 +71,7 @@ class Snapshot
      *
      * @throws Failure
      */
-    public function __construct(string $set, private readonly File $file)
+    public function __construct(string $set, private readonly File $file, public readonly ?LiveLayer $live = null)
     {
         $fields = $this->fields = self::header($file);
         $this->kind = Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $file->path);
@@ -74,15 +79,13 @@ class Snapshot
         if ($fault !== null) {
             throw Failure::data("$file->path: $fault");
         }
-        $size = $file->status['size'];
-        if ($size !== $fields['fileBytes']) {
-            throw Failure::data("$file->path: is " . ($size < $fields['fileBytes'] ? 'cut short' : 'too long') . ": $size bytes instead of {$fields['fileBytes']}");
-        }
+        $file->checkSize($fields['fileBytes']);
         $tables = $file->read(self::HEADER_BYTES, $fields['shardsAt'] - self::HEADER_BYTES);
         if (strrev(hash('xxh3', $tables, true)) !== $fields['tablesChecksum']) {
             throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to {$fields['shardsAt']})");
         }
         $this->openedAt = time();
+        $this->validUntil = $fields['validFor'] === 0 ? PHP_INT_MAX : $fields['asOf'] + $fields['validFor'];
         $this->hashing = ['secret' => self::secret($fields['seed'])];
         $count = $fields['shardCount'];
         $this->entries = substr($tables, 0, 8 * $count);
@@ -120,111 +123,59 @@ class Snapshot
         return $words[1];
     }
 
-    /** @throws Failure if the key's shard cannot be read, or is damaged */
-    public function mayContain(int $hash): bool
-    {
-        $shard = Kind::shard($hash, $this->fields['shardCount']);
-        $bytes = self::$kept[$this->firstPiece + intdiv($shard, $this->perPiece)] ?? $this->readPiece($shard);
-        $at = $shard % $this->perPiece * $this->stride;
-        return $this->kind->mayContain($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash)
-            && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash));
-    }
-
     /**
-     * The value of a key of a map, which any other key may have at the FPR; null: absent.
+     * The value of a key of a map, which any other key may have at the FPR; 0 of a set. Null: absent.
      *
-     * @throws Failure as mayContain()
+     * @throws Failure if the key's shard cannot be read, or is damaged
      */
     public function find(int $hash): ?int
     {
         $shard = Kind::shard($hash, $this->fields['shardCount']);
-        $bytes = self::$kept[$this->firstPiece + intdiv($shard, $this->perPiece)] ?? $this->readPiece($shard);
+        $piece = intdiv($shard, $this->perPiece);
+        $bytes = self::$kept[$this->firstPiece + $piece] ?? $this->readPiece($piece);
         $at = $shard % $this->perPiece * $this->stride;
         $value = $this->kind->find($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash);
         return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash)) ? $value : null;
     }
 
-    /**
-     * Number of keys that were added since it was built. Ask once per call, before the first addedMayContain(), which any key may pass then.
-     *
-     * @throws Failure
-     */
-    public function addedKeys(): int
-    {
-        return 0;
-    }
-
-    /** @throws Failure */
-    public function addedMayContain(int $hash): bool
-    {
-        return false;
-    }
-
-    /**
-     * What Info says of where it is. Moments in Unix seconds; 0: none.
-     *
-     * @return array{generation: int, publication: int, publishedAt: int, lastConfirmedAt: int, addedKeys: int}
-     * @throws Failure
-     */
-    public function facts(): array
-    {
-        return ['generation' => 0, 'publication' => 0, 'publishedAt' => $this->openedAt, 'lastConfirmedAt' => 0, 'addedKeys' => 0];
-    }
-
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
     public function checkEntries(): void
     {
-        $keys = 0;
-        $known = []; // of entries that can be: all but how many keys they have
-        /** @var array<int, int> $words */
-        $words = unpack('P*', $this->entries);
-        foreach ($words as $number => $word) {
-            $keys += $word & 0xffff;
-            $likeness = $word & ~0xffff | (int) (($word & 0xffff) === 0);
-            if (!isset($known[$likeness])) {
-                $this->entry($number - 1);
-                $known[$likeness] = true;
-            }
-        }
+        $keys = $this->keysOf(0, $this->fields['shardCount']);
         if ($keys !== $this->fields['keyCount']) {
             throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->path, $keys, $this->fields['keyCount']));
         }
     }
 
-    /** When the set expires, in Unix seconds; 0: never. */
-    public function validUntil(): int
+    /** @throws Failure if the entry of one of these shards cannot be */
+    private function keysOf(int $first, int $count): int
     {
-        return $this->fields['validFor'] === 0 ? 0 : $this->fields['asOf'] + $this->fields['validFor'];
+        $keys = 0;
+        $known = []; // of entries that can be: all but how many keys they have
+        /** @var array<int, int> $words */
+        $words = unpack('P*', substr($this->entries, 8 * $first, 8 * $count));
+        foreach ($words as $number => $word) {
+            $keys += $word & 0xffff;
+            $likeness = $word & ~0xffff | (int) (($word & 0xffff) === 0);
+            if (!isset($known[$likeness])) {
+                $this->entry($first + $number - 1);
+                $known[$likeness] = true;
+            }
+        }
+        return $keys;
     }
 
-    public function expiry(int $now): ?Failure
-    {
-        return $this->fields['validFor'] !== 0 && $now >= $this->validUntil() ? Failure::expired() : null;
-    }
-
-    public function kindName(): string
-    {
-        return $this->kind::NAME;
-    }
-
-    /**
-     * The mean over all shards, which are read for it; null for a kind without a fill ratio.
-     *
-     * @throws Failure
-     */
+    /** @throws Failure unless all shards can be read: it is their mean; null for a kind without a fill ratio */
     public function fillRatio(): ?float
     {
+        if (!$this->kind::HAS_FILL_RATIO) {
+            return null;
+        }
         $sum = 0.0;
         $bytes = '';
         for ($shard = 0; $shard < $this->fields['shardCount']; ++$shard) {
-            if ($shard % $this->perStretch === 0) {
-                $bytes = $this->readStretch(intdiv($shard, $this->perStretch));
-            }
-            $ratio = $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $this->entry($shard));
-            if ($ratio === null) {
-                return null;
-            }
-            $sum += $ratio;
+            $bytes = $shard % $this->perStretch === 0 ? $this->readStretch(intdiv($shard, $this->perStretch)) : $bytes;
+            $sum += $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $this->entry($shard));
         }
         return $sum / $this->fields['shardCount'];
     }
@@ -237,37 +188,28 @@ class Snapshot
         return Kind::parity($window & Kind::product($mixed, Kind::A));
     }
 
-    /**
-     * The piece that a shard is in.
-     *
-     * @throws Failure
-     */
-    private function readPiece(int $shard): string
+    /** @throws Failure */
+    private function readPiece(int $piece): string
     {
-        $piece = intdiv($shard, $this->perPiece);
         $first = $piece * $this->perPiece;
-        $stretch = intdiv($first, $this->perStretch);
-        $bytes = $this->readStretch($stretch);
-        if ($this->perPiece < $this->perStretch) {
-            $bytes = substr($bytes, ($first - $stretch * $this->perStretch) * $this->stride, $this->perPiece * $this->stride);
-        }
-        if ($this->fields['shardCount'] > self::CHECKED_AT_ONCE) {
-            for ($each = $first; $each < min($first + $this->perPiece, $this->fields['shardCount']); ++$each) {
-                $this->entry($each);
-            }
-        }
-        return self::keep($this->firstPiece + $piece, $bytes);
+        $bytes = $this->readStretch(intdiv($first, $this->perStretch));
+        $isPart = $this->perPiece < $this->perStretch;
+        return self::keep($this->firstPiece + $piece, $isPart ? substr($bytes, $first % $this->perStretch * $this->stride, $this->stride) : $bytes);
     }
 
-    /** Reads the shards that one checksum covers. */
+    /** @throws Failure unless the shards that one checksum covers can be read */
     private function readStretch(int $stretch): string
     {
         $first = $stretch * $this->perStretch;
-        $length = min($this->perStretch, $this->fields['shardCount'] - $first) * $this->stride;
+        $count = min($this->perStretch, $this->fields['shardCount'] - $first);
+        $length = $count * $this->stride;
         $at = $this->fields['shardsAt'] + $first * $this->stride;
         $bytes = $this->file->read($at, $length);
         if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
             throw Failure::data("{$this->file->path}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
+        }
+        if ($this->fields['shardCount'] > self::CHECKED_AT_ONCE) {
+            $this->keysOf($first, $count);
         }
         return $bytes;
     }
@@ -305,30 +247,26 @@ class Snapshot
         $page = $file->read(0, self::HEADER_BYTES);
         /** @var Fields $fields */
         $fields = unpack(self::FIELDS, $page);
-        $fault = self::faultOf($fields, $page);
-        if ($fault !== null) {
-            throw Failure::data("$file->path: $fault");
-        }
-        if ($fields['format'] !== self::FORMAT) {
-            $advice = $fields['format'] > self::FORMAT
-                ? 'a newer version; upgrade this reader, or build with --format ' . self::FORMAT : 'an older version; build it again';
-            throw Failure::incompatible("$file->path: has snapshot format {$fields['format']}, this version reads " . self::FORMAT
-                . ": damaged, or written by $advice");
-        }
-        if ($fields['hashId'] !== self::HASH_XXH3) {
-            throw Failure::incompatible("$file->path: hash {$fields['hashId']} is not known to this version");
-        }
-        return $fields;
+        $known = self::FORMAT;
+        $advice = $fields['format'] > $known ? "a newer version; upgrade this reader, or build with --format $known" : 'an older version; build it again';
+        $failure = match (true) {
+            $fields['magic'] !== 'KEYSIEVE' => Failure::data("$file->path: is not a keysieve snapshot: no magic KEYSIEVE at offset 0"),
+            $fields['format'] !== $known => Failure::incompatible(
+                "$file->path: has snapshot format {$fields['format']}, this version reads $known: damaged, or written by $advice",
+            ),
+            strrev(substr($page, 4088)) !== hash('xxh3', substr($page, 0, 4088), true)
+                => Failure::data("$file->path: header is damaged: its checksum does not match"),
+            $fields['hashId'] !== self::HASH_XXH3 => Failure::incompatible("$file->path: hash {$fields['hashId']} is not known to this version"),
+            ($fault = self::faultOf($fields)) !== null => Failure::data("$file->path: $fault"),
+            default => null,
+        };
+        return $failure === null ? $fields : throw $failure;
     }
 
     /** @param Fields $fields */
-    private static function faultOf(array $fields, string $page): ?string
+    private static function faultOf(array $fields): ?string
     {
         return match (true) {
-            $fields['magic'] !== 'KEYSIEVE' => 'is not a keysieve snapshot: no magic KEYSIEVE at offset 0',
-            $fields['format'] !== self::FORMAT => null, // the rest of the page may mean something else
-            strrev(substr($page, 4088)) !== hash('xxh3', substr($page, 0, 4088), true) => 'header is damaged: its checksum does not match',
-            $fields['hashId'] !== self::HASH_XXH3 => null,
             $fields['headerBytes'] !== self::HEADER_BYTES => 'header size is not 4096',
             trim($fields['seed'], "\0") === '' => 'seed is zero',
             preg_match(AttachedSet::NAMES, $fields['setName']) !== 1 => 'set name in the header is not valid',
@@ -383,16 +321,11 @@ class Snapshot
         $shardsAt = $digestsAt + ($hasDigests ? self::DIGEST_BYTES * $stretches : 0) + 4095 & ~4095;
         return [
             'fileBytes' => $shardsAt + $count * $stride,
-            'shardTableAt' => self::HEADER_BYTES,
-            'shardTableBytes' => 8 * $count,
-            'retrievalSeedsAt' => $hasSeeds ? $seedsAt : 0,
-            'retrievalSeedsBytes' => $checksumsAt - $seedsAt,
-            'checksumsAt' => $checksumsAt,
-            'checksumsBytes' => 8 * $stretches,
-            'digestsAt' => $hasDigests ? $digestsAt : 0,
-            'digestsBytes' => $hasDigests ? self::DIGEST_BYTES * $stretches : 0,
-            'shardsAt' => $shardsAt,
-            'shardsBytes' => $count * $stride,
+            'shardTableAt' => self::HEADER_BYTES, 'shardTableBytes' => 8 * $count,
+            'retrievalSeedsAt' => $hasSeeds ? $seedsAt : 0, 'retrievalSeedsBytes' => $checksumsAt - $seedsAt,
+            'checksumsAt' => $checksumsAt, 'checksumsBytes' => 8 * $stretches,
+            'digestsAt' => $hasDigests ? $digestsAt : 0, 'digestsBytes' => $hasDigests ? self::DIGEST_BYTES * $stretches : 0,
+            'shardsAt' => $shardsAt, 'shardsBytes' => $count * $stride,
         ];
     }
 }

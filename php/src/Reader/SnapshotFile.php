@@ -9,12 +9,13 @@ final class SnapshotFile
 {
     private const IDENTITY = ['dev' => 0, 'ino' => 0, 'size' => 0, 'mtime' => 0, 'ctime' => 0];
 
+    /** What is attached, even if it is expired or bypassed. */
+    public ?Snapshot $snapshot = null;
+    /** @var array{?string, string} the value of an Availability, null: Ready; and its reason, or why an older snapshot answers, or '' */
+    public array $why = ['missing', 'it is just being opened'];
     private readonly string $path;
-    private ?Snapshot $snapshot = null;
-    private ?Failure $trouble = null;
-    private ?Failure $unavailable = null;
     private bool $isLooking = false; // what a signal handler or another coroutine asks meanwhile is answered as of the last look
-    /** @var array<int|string, int> of the file that was tried last */
+    /** @var array<int|string, int> of the file that was attached last */
     private array $tried = [];
 
     public function __construct(string $folder, private readonly string $set)
@@ -33,47 +34,33 @@ final class SnapshotFile
         if (!$looks || $this->isLooking) {
             return false;
         }
-        $this->look($now);
-        $this->unavailable = $this->snapshot === null ? $this->trouble : $this->snapshot->expiry($now);
-        return true;
-    }
-
-    /** Why every answer is maybe; null: the set is Ready. */
-    public function unavailable(): ?Failure
-    {
-        return $this->unavailable;
-    }
-
-    /** Why an older snapshot goes on answering; null: it does not. */
-    public function trouble(): ?Failure
-    {
-        return $this->trouble;
-    }
-
-    /** What is attached, even if it is expired or bypassed. */
-    public function snapshot(): ?Snapshot
-    {
-        return $this->snapshot;
-    }
-
-    private function look(int $now): void
-    {
+        $trouble = null;
         try {
             $this->isLooking = true;
-            $status = File::statusOf($this->path);
-            $found = array_intersect_key($status ?? [], self::IDENTITY);
-            if ($found === $this->tried && $found !== []) {
-                return;
-            }
-            // Within a second it may be written again and look the same. A copy may bring an old mtime along, but no ctime.
-            $this->tried = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
-            $this->snapshot = new Snapshot($this->set, File::open($this->path, $status));
-            $this->trouble = null;
-        } catch (Failure $failure) {
-            $this->trouble = $failure;
-            $this->tried = $failure->isForGood ? $this->tried : []; // there may have been too many open files
+            $this->look($now);
+        } catch (Failure $trouble) {
+            $this->tried = [];
         } finally {
             $this->isLooking = false;
         }
+        $this->why = match (true) {
+            $this->snapshot === null => $trouble?->why() ?? $this->why,
+            $now >= $this->snapshot->validUntil => Snapshot::EXPIRED,
+            default => [null, (string) $trouble?->getMessage()],
+        };
+        return true;
+    }
+
+    /** @throws Failure */
+    private function look(int $now): void
+    {
+        $status = File::statusOf($this->path);
+        $found = array_intersect_key($status ?? [], self::IDENTITY);
+        if ($found === $this->tried && $found !== []) {
+            return;
+        }
+        $this->snapshot = new Snapshot($this->set, File::open($this->path, $status));
+        // Within a second it may be written again and look the same. A copy may bring an old mtime along, but no ctime.
+        $this->tried = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
     }
 }

@@ -26,12 +26,10 @@ final class BinaryFuse extends Xor3
 
     protected function faultOfTable(array $entry, int $slots): ?string
     {
-        if ($entry['shape'] > self::INSIDE_BITS) {
-            return 'its segments are longer than they can be';
-        }
-        if ($entry['blocks'] === 0) {
-            return 'it has fields of a table without segments';
-        }
-        return $entry['blocks'] + $this->hashCount - 1 <= $slots >> $entry['shape'] ? null : 'its slots reach beyond the shard';
+        return match (true) {
+            $entry['shape'] > self::INSIDE_BITS => 'its segments are longer than they can be',
+            $entry['blocks'] === 0 => 'it has fields of a table without segments',
+            default => $entry['blocks'] + $this->hashCount - 1 <= $slots >> $entry['shape'] ? null : 'its slots reach beyond the shard',
+        };
     }
 }

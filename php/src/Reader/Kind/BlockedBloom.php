@@ -12,7 +12,7 @@ final class BlockedBloom extends Kind
     public const NAME = 'blocked_bloom';
     protected const HASH_COUNTS = [1, 20];
 
-    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
+    public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
         $mixed = self::mix($hash);
         $at += 64 * self::reduce($mixed, $this->shardBytes >> 6);
@@ -22,12 +22,13 @@ final class BlockedBloom extends Kind
                 $mixed = self::product($mixed, self::G);
                 $word = $mixed >> 32 & self::HALF;
             }
-            $place = self::shortProduct($word, self::SALTS[7 - ($i & 7)]);
+            $salt = self::SALTS[7 - ($i & 7)];
+            $place = $word * ($salt & 0xffff) + (($word * ($salt >> 16) & 0xffff) << 16) & self::HALF; // the product, modulo 2^32
             $bit = 31 - ($place >> 23 & 31);
             if ((ord($bytes[$at + 4 * ($place >> 28) + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
-                return false;
+                return null;
             }
         }
-        return true;
+        return 0;
     }
 }

@@ -12,16 +12,16 @@ final class Bloom extends Kind
     public const NAME = 'bloom';
     protected const HASH_COUNTS = [1, 32];
 
-    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
+    public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
         $mixed = self::mix($hash);
         for ($i = 0; $i < $this->hashCount; ++$i) {
             $mixed = self::product($mixed, self::G);
             $bit = self::reduce($mixed, 8 * $this->shardBytes);
             if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
-                return false;
+                return null;
             }
         }
-        return true;
+        return 0;
     }
 }

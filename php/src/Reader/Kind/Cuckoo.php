@@ -14,11 +14,11 @@ final class Cuckoo extends Kind
 
     private const NARROWEST = 2;
 
-    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
+    public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
         $entry = self::entry($entry);
         if ($entry['width'] === 0 && $entry['keys'] !== 0) {
-            return true; // more keys than fit
+            return 0; // more keys than fit
         }
         $width = max($entry['width'], self::NARROWEST);
         $mixed = self::mix($hash, $entry['seed']);
@@ -27,18 +27,16 @@ final class Cuckoo extends Kind
         $bucket = self::reduce($mixed, $buckets);
         $other = self::reduce(self::fold($fingerprint, self::A), $buckets) - $bucket;
         return self::has($bytes, $at, $width, $bucket, $fingerprint)
-            || self::has($bytes, $at, $width, $other < 0 ? $other + $buckets : $other, $fingerprint);
+            || self::has($bytes, $at, $width, $other < 0 ? $other + $buckets : $other, $fingerprint) ? 0 : null;
     }
 
     public function faultOf(array $entry): ?string
     {
-        if ($entry['width'] > $this->hashCount) {
-            return "its fingerprints are wider than the set's";
-        }
-        if ($entry['width'] !== 0 && $entry['width'] < self::NARROWEST) {
-            return 'its fingerprints are too narrow';
-        }
-        return $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'its kind has no block count or shape';
+        return match (true) {
+            $entry['width'] > $this->hashCount => "its fingerprints are wider than the set's",
+            $entry['width'] !== 0 && $entry['width'] < self::NARROWEST => 'its fingerprints are too narrow',
+            default => $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'its kind has no block count or shape',
+        };
     }
 
     public function fillRatio(string $bytes, int $at, array $entry): float

@@ -12,7 +12,7 @@ final class PartitionedBloom extends Kind
     public const NAME = 'partitioned_bloom';
     protected const HASH_COUNTS = [1, 32];
 
-    public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
+    public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
         $mixed = self::mix($hash);
         $partition = intdiv($this->shardBytes, $this->hashCount);
@@ -20,9 +20,9 @@ final class PartitionedBloom extends Kind
             $mixed = self::product($mixed, self::G);
             $bit = self::reduce($mixed, 8 * $partition);
             if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
-                return false;
+                return null;
             }
         }
-        return true;
+        return 0;
     }
 }

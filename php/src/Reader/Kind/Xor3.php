@@ -10,39 +10,33 @@ use KeySieve\Reader\Kind;
 class Xor3 extends Kind
 {
     public const NAME = 'xor';
+    public const HAS_FILL_RATIO = false;
     protected const HASH_COUNTS = [3, 3];
 
     private const WIDEST = 32;
 
-    final public function mayContain(string $bytes, int $at, string $entry, int $hash): bool
+    final public function find(string $bytes, int $at, string $entry, int $hash): ?int
     {
         $entry = self::entry($entry);
         $width = $entry['width'];
         if ($width === 0 || $entry['keys'] === 0) {
-            return $entry['keys'] !== 0;
+            return $entry['keys'] === 0 ? null : 0;
         }
         $mixed = self::mix($hash, $entry['seed']);
         $sum = self::product($mixed, self::C) >> 32;
         foreach ($this->positions($mixed, $entry) as $position) {
             $sum ^= self::field($bytes, $at, $position * $width, $width);
         }
-        return ($sum & (1 << $width) - 1) === 0;
+        return ($sum & (1 << $width) - 1) === 0 ? 0 : null;
     }
 
     final public function faultOf(array $entry): ?string
     {
-        if ($entry['width'] > self::WIDEST) {
-            return 'its fields are wider than they can be';
-        }
-        if ($entry['width'] === 0) {
-            return $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'it has a table of fields without bits';
-        }
-        return $this->faultOfTable($entry, intdiv(8 * $this->shardBytes, $entry['width']));
-    }
-
-    final public function fillRatio(string $bytes, int $at, array $entry): ?float
-    {
-        return null;
+        return match (true) {
+            $entry['width'] > self::WIDEST => 'its fields are wider than they can be',
+            $entry['width'] !== 0 => $this->faultOfTable($entry, intdiv(8 * $this->shardBytes, $entry['width'])),
+            default => $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'it has a table of fields without bits',
+        };
     }
 
     /**
@@ -66,12 +60,10 @@ class Xor3 extends Kind
      */
     protected function faultOfTable(array $entry, int $slots): ?string
     {
-        if ($entry['shape'] !== 0) {
-            return 'its kind has no shape';
-        }
-        if ($entry['blocks'] === 0) {
-            return 'it has fields of a table without slots';
-        }
-        return $entry['blocks'] <= intdiv($slots, 3) ? null : 'its slots reach beyond the shard';
+        return match (true) {
+            $entry['shape'] !== 0 => 'its kind has no shape',
+            $entry['blocks'] === 0 => 'it has fields of a table without slots',
+            default => $entry['blocks'] <= intdiv($slots, 3) ? null : 'its slots reach beyond the shard',
+        };
     }
 }
