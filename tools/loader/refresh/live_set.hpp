@@ -57,8 +57,7 @@ class LiveSet {
   // Takes the set's lock. Throws as Publisher's constructor does.
   [[nodiscard]] Publisher lock() const { return {publishing_, config_.name}; }
   // Takes the lock into `publisher`, tells readers that the loader is alive, and finds out what is live.
-  // Reads a part of that again, and the live layer; in a set with public keys all of it, once. Marks it if
-  // it has changed, and restores the layer.
+  // Reads a part of that again; in a set with public keys all of it, once. Marks it if it has changed.
   void begin_look(std::optional<Publisher>& publisher, SteadyTime now);
 
   // What is live, as of the last call that found out; nothing when no reader could attach anything.
