@@ -26,13 +26,8 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
 }  // namespace
 
 LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds,
-                         SetRecorder& recorder)
-    : config_(config),
-      directory_(loader.directory),
-      adds_(adds),
-      recorder_(recorder),
-      mend_interval_(loader.poll_interval / 2),
-      backoff_(loader.poll_interval) {}
+                         Retries& retries, SetRecorder& recorder)
+    : config_(config), directory_(loader.directory), adds_(adds), retries_(retries), recorder_(recorder) {}
 
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
   const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
@@ -44,28 +39,28 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
   return layer;
 }
 
-void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
-  const std::optional<LayerWriter> layer = add_news(publisher, live, now);
+void LayerFiller::fill(Publisher& publisher, const LivePublication& live, bool verifies) {
+  const std::optional<LayerWriter> layer = add_news(publisher, live, verifies);
   // A publication by hand has no layer, and would hide the adds that this host has received.
   const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
-  if (!is_due) return;
-  if (!backoff_.is_due(now)) throw Error(*failure_);
+  if (!is_due) return failure_.reset();
+  if (failure_ && !retries_.is_due()) throw Error(*failure_);
   try {
     publish_larger(publisher, live, layer ? layer->geometry() : LayerGeometry{},
                    layer ? layer->live_keys() : 0);
   } catch (const Error& error) {
     failure_ = error;
-    backoff_.failed(now);
+    retries_.failed();
     throw;
   }
-  backoff_.reset();
+  failure_.reset();
 }
 
 // Everything is added to a publication that was not seen before, such as one that was live when this
 // process started: the process that filled it may have been killed in the middle. Later, what is not new is
 // there already, unless bytes have changed by themselves: a layer has no checksum.
 std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, const LivePublication& live,
-                                                 SteadyTime now) {
+                                                 bool verifies) {
   const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
   const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
   std::optional<LayerWriter> layer = publisher.open_layer();
@@ -80,9 +75,7 @@ std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, con
     is_full_ = layer->fill().estimated_fpr > limit;
   }
   filled_ = live.id;
-  if (now < mend_at_) return layer;
-  mend_at_ = now + mend_interval_;
-  if (is_seen) mend(*layer, live);
+  if (is_seen && verifies) mend(*layer, live);
   return layer;
 }
 

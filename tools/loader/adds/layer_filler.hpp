@@ -17,23 +17,22 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder);
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
+              SetRecorder& recorder);
 
   // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
   // `least` shards or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Adds what has arrived since the last call to the live layer; twice in a poll interval at most, adds
-  // everything again, and reports what had been lost. If the layer's estimated FPR is above the limit,
-  // publishes the same snapshot with a layer of twice the size; with a first layer when it has none and
-  // something was received. Throws as a Publisher does when that fails, and throws the same error again until
-  // the retry is due.
-  void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
+  // Adds what has arrived since the last call to the live layer. `verifies`: adds everything again, and
+  // reports what had been lost. If the layer's estimated FPR is above the limit, publishes the same snapshot
+  // with a layer of twice the size; with a first layer when it has none and something was received. Throws as
+  // a Publisher does when that fails, and throws the same error again until retries are due.
+  void fill(Publisher& publisher, const LivePublication& live, bool verifies);
 
  private:
   // Returns the live layer; nothing when there is none.
-  std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live,
-                                      SteadyTime now);
+  std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live, bool verifies);
   void mend(LayerWriter& layer, const LivePublication& live);
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
@@ -41,14 +40,12 @@ class LayerFiller {
   const SetConfig& config_;
   std::string directory_;
   AddsReader& adds_;
+  Retries& retries_;
   SetRecorder& recorder_;
   PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()
   FileIdentity filled_in_{};
-  Milliseconds mend_interval_;
-  SteadyTime mend_at_{};
   bool is_full_ = false;
-  Backoff backoff_;
-  std::optional<Error> failure_;  // there while the backoff lasts
+  std::optional<Error> failure_;  // to enlarge it
 };
 
 // How much the live layer of a set may add to the false-positive rate of its snapshot. Above that the
