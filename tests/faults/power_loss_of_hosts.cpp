@@ -8,8 +8,8 @@
 #include "tests/faults/power_loss.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
 #include "tools/loader/config/private_cache.hpp"
+#include "tools/loader/refresh/set_cache.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
-#include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -27,7 +27,7 @@ std::string mirror_path(const Places& places) {
 }
 
 void add_to_mirror(const Places& places, Acknowledged& acknowledged, int part) {
-  make_private_folder(places.disk);
+  prepare_cache(places.disk);
   AddsMirror mirror(mirror_path(places));
   mirror.load();
   for (int number = 0; number < kOfSecondPart; ++number) {  // what part 0 has left is known from now on
@@ -89,41 +89,44 @@ std::string wrong_number(int first, int second, Acknowledgements acknowledged) {
   return "";
 }
 
+constexpr PublicKey kSigner{1};
+
 // The number of the snapshot that a loader would publish; -1 if there is none.
-int cached_number(const SnapshotCache& cache) {
-  const auto cached = cache.find("tags");
+int cached_number(const Places& places) {
+  const auto cached = SetCache(places.disk, "tags").load();
   if (!cached) return -1;
-  const int number = number_of(cache.load("tags"));
+  const int number = number_of(cached->bytes);
   const std::uint64_t expected = kCachedGenerations.at(static_cast<std::size_t>(number) % kOfSecondPart);
   if (cached->generation != expected) throw std::runtime_error("another generation than was saved");
   return number;
 }
 
-int cached_moment(const SnapshotCache& cache) {
-  const auto newest = cache.newest_signed("tags");
-  return static_cast<int>(std::min(cache.newest_as_of("tags"), newest.empty() ? 0 : newest[0].moment.as_of));
+int cached_moment(const Places& places) {
+  SetCache by_records(places.disk, "tags");
+  by_records.read_seen();
+  SetCache by_signature(places.disk, "tags", {kSigner});
+  by_signature.read_seen();
+  return static_cast<int>(std::min(by_records.newest(), by_signature.newest()).as_of);
 }
 
 void save_in_cache(const Places& places, Acknowledged& acknowledged, int part) {
-  make_private_folder(places.disk);
-  const SnapshotCache cache(places.disk);
-  if (const int number = cached_number(cache); number >= 0) acknowledged.add(at_least(kFirst, number));
-  acknowledged.add(at_least(kSecond, cached_moment(cache)));
+  prepare_cache(places.disk);
+  if (const int number = cached_number(places); number >= 0) acknowledged.add(at_least(kFirst, number));
+  acknowledged.add(at_least(kSecond, cached_moment(places)));
+  SetCache cache(places.disk, "tags", {kSigner});
   for (std::size_t at = 0; at < kCachedGenerations.size(); ++at) {
     const int number = part * kOfSecondPart + static_cast<int>(at);
-    cache.save("tags", kCachedGenerations[at], generation(number).get());
+    cache.save(kCachedGenerations[at], generation(number).get());
     acknowledged.add(at_least(kFirst, number));
-    cache.save_newest_as_of("tags", number);
-    NewestSigned newest;
-    newest.moment = {number, number};
-    cache.save_newest_signed("tags", {newest});
+    cache.has_seen({{number, 0}, {}});
+    cache.has_seen({{number, number}, kSigner});
+    cache.save_seen();
     acknowledged.add(at_least(kSecond, number));
   }
 }
 
 std::string check_cache(const Places& places, Acknowledgements acknowledged) {
-  const SnapshotCache cache(places.disk);
-  return wrong_number(cached_number(cache), cached_moment(cache), acknowledged);
+  return wrong_number(cached_number(places), cached_moment(places), acknowledged);
 }
 
 // --- a host as a whole
@@ -141,7 +144,7 @@ class RestartedHost {
     std::filesystem::create_directory(places.memory + "/shm");
     loader_.directory = places.memory + "/shm";
     loader_.cache = places.disk + "/cache";
-    make_private_folder(loader_.cache);
+    prepare_cache(loader_.cache);
     SetConfig set;
     set.name = "tags";
     set.guards.max_shrink = {};
@@ -273,11 +276,11 @@ Story mirror_story() {
 }
 
 Story cache_story() {
-  return {"cache", save_in_cache, check_cache, 7, 8};
+  return {"cache", save_in_cache, check_cache, 5, 3};
 }
 
 Story host_story() {
-  return {"host", follow_store, check_host, 37, 28};
+  return {"host", follow_store, check_host, 28, 22};
 }
 
 }  // namespace keysieve::test

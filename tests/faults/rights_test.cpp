@@ -16,7 +16,7 @@
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
-#include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/loader/refresh/set_cache.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -113,8 +113,7 @@ class OtherUser : public LiveLayers {
     return static_cast<int>(publication);
   }
   void fill_cache() const {
-    SnapshotCache(cache()).save(kSet, 7, base().get());
-    SnapshotCache(cache()).save_newest_as_of(kSet, 1'700'000'000);
+    SetCache(cache(), kSet).save(7, base().get());
     AddsMirror mirror(cache() + "/tags.adds");
     const std::vector<LogEntry> entries{{log_position(1, 0), "live1"}};
     mirror.merge(entries);
@@ -165,7 +164,7 @@ int count_successes(const std::vector<std::string>& paths, const std::vector<Att
 
 TEST_F(OtherUser, CannotChangeAnyExistingFile) {
   const std::vector<std::string> paths = all_paths();
-  ASSERT_GE(paths.size(), 13U) << "directory, set, lock, control, 2 publications, cache and its 4 files";
+  ASSERT_GE(paths.size(), 12U) << "directory, set, lock, control, 2 publications, cache and its 3 files";
   for_each_other([&] { return count_successes(paths, kOnWhatIsThere); });
   soak_report("another user, of the workers' group and of none: " +
               std::to_string(2 * paths.size() * kOnWhatIsThere.size()) +

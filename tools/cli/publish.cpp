@@ -12,6 +12,8 @@
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/public_keys.hpp"
+#include "tools/status/live_publication.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 namespace {
@@ -43,6 +45,16 @@ void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_
                           set_name, format_count_of(layer->live_keys(), "added key")));
 }
 
+// As keysieved: what is signed does not go back, whoever has brought the file.
+void check_does_not_go_back(const PublishOptions& options, const SnapshotView& snapshot) {
+  const std::string set_name(snapshot.set_name());
+  const auto live = live_publication(options.settings.directory, set_name);
+  if (!live || !contains(options.public_keys, live->public_key)) return;
+  check_not_replayed(snapshot.header(), options.path, {live->as_of, live->built_at}, "what is live",
+                     "someone could have brought it back; build the set again, or remove " +
+                         options.settings.directory + "/" + set_name + " to publish it all the same");
+}
+
 void publish(PublishOptions options) {
   // What is signed must be what is published, also if the file changes meanwhile.
   const SnapshotFile file = options.public_keys.empty()
@@ -52,6 +64,7 @@ void publish(PublishOptions options) {
   if (!options.group.empty()) options.settings.group = group_named(options.group);
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
+  check_does_not_go_back(options, file.view());
   if (!options.allow_hidden_adds) check_nothing_is_hidden(publisher, set_name);
   const std::uint64_t publication = publisher.publish(file.view().bytes(), kNoGeneration);
   publisher.forget_lost_adds();  // unless keysieved, which knows, says it again

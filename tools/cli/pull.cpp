@@ -1,10 +1,7 @@
 // keysieve pull: the current generation in a store becomes a snapshot file.
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
-#include <tuple>
 
 #include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
@@ -12,8 +9,8 @@
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/program/units.hpp"
 #include "tools/signatures/public_keys.hpp"
+#include "tools/transfer/guards.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -31,39 +28,21 @@ Pulled pull_set(Store& store, const std::string& set_name) {
   return pull(store, set_name, 0, progress.in_bytes());
 }
 
-std::string moments_of(const SnapshotHeader& header) {
-  return fmt::format("as of {}, built at {}", format_moment(header.as_of), format_moment(header.built_at));
-}
-
-// Nothing unless the file is a snapshot of that set, signed by one of the keys.
-std::optional<SnapshotHeader> signed_header_in(const PullOptions& options) {
+// The moment of the file that would be replaced; zero unless that is a snapshot of that set, signed by one of
+// the keys.
+SnapshotMoment moment_there(const PullOptions& options) {
   std::error_code unknown;
   const bool is_there = std::filesystem::is_regular_file(options.output_path, unknown);
-  if (options.public_keys.empty() || !is_there) return std::nullopt;
+  if (options.public_keys.empty() || !is_there) return {};
   try {
     const SnapshotFile file(options.output_path, Check::Tables);
     file.view().check_set_name(options.set_name, options.output_path);
     check_signature(file.view(), options.public_keys, options.output_path);
-    return file.view().header();
+    return moment_of(file.view().header());
   } catch (const Error& error) {
-    for (const ErrorKind other : {ErrorKind::Data, ErrorKind::Incompatible, ErrorKind::NotSigned}) {
-      if (error.kind() == other) return std::nullopt;
-    }
-    throw;
+    if (!is_refusal(error)) throw;
+    return {};
   }
-}
-
-// Whoever may write to the store can have it call any snapshot current that was ever signed.
-void check_not_replayed(const PullOptions& options, const SnapshotHeader& pulled, const std::string& source) {
-  const auto there = signed_header_in(options);
-  if (!there || std::tie(pulled.as_of, pulled.built_at) >= std::tie(there->as_of, there->built_at)) {
-    return;
-  }
-  throw Error(
-      ErrorKind::Older,
-      fmt::format("{} is signed {}, older than {}, {}: anyone who may write to the store could have "
-                  "brought that back; build the set again, or remove the file to take it all the same",
-                  source, moments_of(pulled), options.output_path, moments_of(*there)));
 }
 
 void pull_and_report(const PullOptions& options) {
@@ -73,7 +52,10 @@ void pull_and_report(const PullOptions& options) {
   const std::string source = name_of(*store, options.set_name, pulled.record);
   const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
   check_signer(view, options.public_keys, source);
-  check_not_replayed(options, view.header(), source);
+  check_not_replayed(
+      view.header(), source, moment_there(options), options.output_path,
+      "anyone who may write to the store could have brought that back; build the set again, or "
+      "remove the file to take it all the same");
   write_durable_file(options.output_path, pulled.snapshot.get());
   Report report;
   report.add("written", options.output_path, "file", options.output_path);

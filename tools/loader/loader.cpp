@@ -7,7 +7,6 @@
 #include <map>
 
 #include "tools/loader/config/private_cache.hpp"
-#include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
@@ -34,8 +33,7 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
 
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
     : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
-  make_private_folder(config.cache);
-  SnapshotCache(config.cache).remove_unfinished();
+  prepare_cache(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);

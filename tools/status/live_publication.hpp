@@ -3,7 +3,6 @@
 // page are shown it.
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,14 +13,6 @@
 #include "core/worker/shm/set_reader.hpp"
 
 namespace keysieve {
-
-// When a signed snapshot is from. Of two, the earlier one may be replayed.
-struct SignedMoment {
-  UnixSeconds as_of = 0;
-  UnixSeconds built_at = 0;  // decides between builds of one list
-
-  friend auto operator<=>(const SignedMoment&, const SignedMoment&) = default;
-};
 
 struct LivePublication {
   PublicationId id{};

@@ -64,6 +64,10 @@ void check_known_absent_sample(const SnapshotView& snapshot, const std::string& 
                                                 " in its sample; build it again with --known-absent");
 }
 
+std::string text_of(const SnapshotMoment& moment) {
+  return fmt::format("as of {}, built at {}", format_moment(moment.as_of), format_moment(moment.built_at));
+}
+
 }  // namespace
 
 double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept {
@@ -114,6 +118,14 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
     }
   }
   check_known_absent_sample(snapshot, set);
+}
+
+void check_not_replayed(const SnapshotHeader& signed_header, const std::string& source,
+                        const SnapshotMoment& newest, const std::string& there, const std::string& advice) {
+  const SnapshotMoment moment = moment_of(signed_header);
+  if (moment >= newest) return;
+  throw Error(ErrorKind::Older, fmt::format("{} is signed {}, older than {}, {}: {}", source, text_of(moment),
+                                            there, text_of(newest), advice));
 }
 
 }  // namespace keysieve

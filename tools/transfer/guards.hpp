@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,6 +57,24 @@ struct Guards {
 // none. Throws one of kRefusals; the message names the set, the guard, both figures and where the guard is
 // set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
+
+// When a snapshot is from. Of two, the earlier one may be replayed: anyone who may write to a store can have
+// it call any snapshot current that was ever signed.
+struct SnapshotMoment {
+  UnixSeconds as_of = 0;
+  UnixSeconds built_at = 0;  // decides between builds of one list
+
+  friend auto operator<=>(const SnapshotMoment&, const SnapshotMoment&) = default;
+};
+
+inline SnapshotMoment moment_of(const SnapshotHeader& header) {
+  return {header.as_of, header.built_at};
+}
+
+// Throws Older if the signed snapshot is older than the newest that was there. `source`, `there`: what they
+// are; `advice`: what to do then.
+void check_not_replayed(const SnapshotHeader& signed_header, const std::string& source,
+                        const SnapshotMoment& newest, const std::string& there, const std::string& advice);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{

@@ -3,22 +3,10 @@
 // moment. The next writer adds all keys again, because the file does not say how far the last one got.
 #pragma once
 
-#include <bit>
-
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/worker/shm/live_file.hpp"
 
 namespace keysieve {
-
-// How a layer differs from the copy that its writer has kept.
-struct LayerDamage {
-  std::uint64_t lost_bits = 0;    // each may have made an added key absent
-  std::uint64_t gained_bits = 0;  // do no harm
-  std::uint64_t keys = 0;         // as the layer counts them, and
-  std::uint64_t counted = 0;      // as they were counted; at 0 in the layer, all added keys were absent
-
-  explicit operator bool() const noexcept { return lost_bits + gained_bits != 0 || keys != counted; }
-};
 
 // One thread. Allocates nothing after opening. Storing cannot run out of memory, because publishing has
 // written every page of the file.
@@ -34,30 +22,19 @@ class LayerWriter {
   // An earlier writer may have been killed after it set the bits and before it counted the key. Readers do
   // not look at the bits while the count is 0, so the first key counts whether its bits are new or not.
   bool add(KeyHash hash) noexcept {
-    const bool is_new = set_layer_bits(lanes_of(live_), geometry(), hash);
+    const bool is_new = set_layer_bits(lanes_of(live_), geometry(), hash) != 0;
     const std::uint64_t keys = live_keys();
     if (is_new || keys == 0) count(keys + 1);
     return is_new;
   }
 
-  // Compares the layer with a copy to which the same keys were added, and makes both equal: each gets the
-  // bits of the other, and the layer the copy's count. Reads all of the layer.
-  LayerDamage restore(NewLayer& copy) noexcept {
-    LayerDamage damage{.keys = live_keys(), .counted = copy.live_keys()};
-    LayerLane* lane = lanes_of(live_);
-    for (LayerLane& copied : copy.lanes()) {
-      const std::uint32_t here = lane->load(std::memory_order_relaxed);
-      const std::uint32_t there = copied.load(std::memory_order_relaxed);
-      if (here != there) {
-        damage.lost_bits += static_cast<std::uint64_t>(std::popcount(there & ~here));
-        damage.gained_bits += static_cast<std::uint64_t>(std::popcount(here & ~there));
-        set_lane_bits(*lane, there);
-        set_lane_bits(copied, here);
-      }
-      ++lane;
-    }
-    if (damage) count(copy.live_keys());
-    return damage;
+  // For a key that was added before: sets the bits that have been lost since, without counting the key again.
+  // Returns how many; a count that was lost, which hides all keys, is one more.
+  std::uint64_t mend(KeyHash hash) noexcept {
+    const std::uint64_t lost = set_layer_bits(lanes_of(live_), geometry(), hash);
+    if (live_keys() != 0) return lost;
+    count(1);
+    return lost + 1;
   }
 
   // Waits until the bits are on the disk, if the directory is on one. If that fails, a power cut may lose

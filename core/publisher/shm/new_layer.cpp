@@ -36,12 +36,6 @@ LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept {
   return {sum.fill_ratio / geometry.shard_count, sum.estimated_fpr / geometry.shard_count};
 }
 
-NewLayer::NewLayer(const LiveLayer& copied) : NewLayer(copied.geometry()) {
-  keys_ = copied.keys();
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    lanes_[i].store(copied.lanes()[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
-}
-
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr) {
   const FilterKind& kind = *find_filter_kind(SplitBlockBloomBuilder::kId);
   return {size_filter(kind, {.keys = keys, .target_fpr = fpr, .shard_bytes = kLayerShardBytes}).shard_count};

@@ -12,18 +12,18 @@ inline void set_lane_bits(LayerLane& lane, std::uint32_t bits) noexcept {
   lane.fetch_or(bits, std::memory_order_relaxed);
 }
 
-// Sets the bits of a key; returns whether any of them was new.
-inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
+// Sets the bits of a key; returns how many of them were new.
+inline unsigned set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   const std::uint64_t mixed = remix(hash);
-  bool any_new = false;
+  unsigned fresh = 0;
   for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
     const std::uint32_t bit = SplitBlock::lane_bit(mixed, lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
     set_lane_bits(block[lane], bit);
-    any_new = true;
+    ++fresh;
   }
-  return any_new;
+  return fresh;
 }
 
 struct LayerFill {
@@ -47,7 +47,7 @@ inline constexpr double kMinLayerFpr = 1e-6;
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
 // A live layer in private memory, for the loader: one that is not published yet, sized for its keys and
-// filled from the adds log, which Publisher::publish writes; or a copy of one that is. One thread.
+// filled from the adds log, which Publisher::publish writes. One thread.
 class NewLayer {
  public:
   // No layer.
@@ -55,20 +55,18 @@ class NewLayer {
   // Empty, but with room for keys.
   explicit NewLayer(LayerGeometry geometry)
       : geometry_(geometry), lanes_(geometry.bytes() / sizeof(LayerLane)) {}
-  explicit NewLayer(const LiveLayer& copied);
 
   // The hash must have been made with the snapshot's seed, and there must be room (at least one shard).
-  // Returns whether any bit was new; counts keys as LayerWriter::add does.
+  // Returns whether any bit was new; only such keys are counted.
   bool add(KeyHash hash) noexcept {
-    const bool is_new = set_layer_bits(lanes_.data(), geometry_, hash);
-    if (is_new || keys_ == 0) ++keys_;
+    const bool is_new = set_layer_bits(lanes_.data(), geometry_, hash) != 0;
+    if (is_new) ++keys_;
     return is_new;
   }
 
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] std::uint64_t live_keys() const noexcept { return keys_; }
   [[nodiscard]] LayerFill fill() const { return layer_fill(lanes_.data(), geometry_); }
-  [[nodiscard]] std::span<LayerLane> lanes() noexcept { return lanes_; }
   [[nodiscard]] Bytes bytes() const noexcept { return std::as_bytes(std::span(lanes_)); }
 
  private:

@@ -119,13 +119,6 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   EXPECT_EQ(reader.follow()->layer().keys(), 1U);
 }
 
-TEST_F(LiveLayerTest, CountsAKeyWhoseBitsWereCopiedButNotCounted) {
-  NewLayer layer = empty_layer();
-  set_layer_bits(layer.lanes().data(), layer.geometry(), hash("live1"));
-  EXPECT_FALSE(layer.add(hash("live1")));
-  EXPECT_EQ(layer.live_keys(), 1U);
-}
-
 TEST_F(LiveLayerTest, IsStillThereForALateReader) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));

@@ -342,6 +342,17 @@ TEST_F(SignedSets, PullReplacesNoFileByWhatWasSignedBefore) {
   run(call);
 }
 
+TEST_F(SignedSets, PublishReplacesNothingLiveByWhatWasSignedBefore) {
+  const std::string key = to_hex(signing_key('1').public_key());
+  const auto publish = [&](const std::string& file) { return Words{"publish", file, "--public-key", key}; };
+  const std::string older = signed_at(1'700'000'001, 1'700'000'007);
+  run({"publish", older});
+  run(publish(older));
+  run(publish(signed_at(1'700'000'001, 1'700'000'008)));
+  EXPECT_THAT(refusal(65, publish(older)), HasSubstr("2023-11-14T22:13:27Z, older than what is live, as of"));
+  run({"publish", older});
+}
+
 // Stopped when it has checked the file and before it copies it, while another process writes to the file.
 TEST_F(SignedSets, PublishPublishesTheBytesThatItHasChecked) {
   if (!can_trace()) GTEST_SKIP() << "may not trace a process";

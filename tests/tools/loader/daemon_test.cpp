@@ -18,7 +18,7 @@
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/loader/refresh/set_cache.hpp"
 #include "tools/status/set_facts.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
@@ -229,7 +229,7 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
 
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
   const SnapshotBytes cached = build_snapshot("tags", kKeys);
-  SnapshotCache(site_.cache()).save("tags", 3, cached.get());
+  SetCache(site_.cache(), "tags").save(3, cached.get());
   site_.remove_store();
   site_.configure(tags_set + "min_keys = 2000\n");
   start();

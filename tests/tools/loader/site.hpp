@@ -160,6 +160,11 @@ class Site {
     const Record damaged{key, chunk};
     store->put_many({&damaged, 1});
   }
+  void remove_chunk(const std::string& set_name, const SnapshotRecord& record) const {
+    const auto store = open_store(store_url());
+    const std::string key = chunk_key(store->prefix(), set_name, record.push_id, 0);
+    store->remove_many({&key, 1});
+  }
 
   // As after a reboot.
   void wipe_shared_memory() const {

@@ -23,22 +23,11 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
   return hashes;
 }
 
-// Says what was wrong, if anything was.
-std::string restored(LayerWriter layer, NewLayer& copy) {
-  const LayerDamage damage = layer.restore(copy);
-  if (!damage) return "";
-  layer.sync();
-  std::string text = fmt::format("the live layer of publication {}: {} lost, {} gained", layer.publication(),
-                                 format_count_of(damage.lost_bits, "bit"), damage.gained_bits);
-  if (damage.keys != damage.counted)
-    text += fmt::format(", {} counted instead of {}", format_count_of(damage.keys, "key"), damage.counted);
-  return text + "; restored";
-}
-
 }  // namespace
 
-LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds)
-    : config_(config), directory_(loader.directory), adds_(adds), backoff_(loader.poll_interval) {}
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds,
+                         Retries& retries, SetRecorder& recorder)
+    : config_(config), directory_(loader.directory), adds_(adds), retries_(retries), recorder_(recorder) {}
 
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
   const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
@@ -50,62 +39,57 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
   return layer;
 }
 
-void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
-  const std::optional<LayerWriter> layer = add_news(publisher, live);
+void LayerFiller::fill(Publisher& publisher, const LivePublication& live, bool verifies) {
+  const std::optional<LayerWriter> layer = add_news(publisher, live, verifies);
   // A publication by hand has no layer, and would hide the adds that this host has received.
   const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
-  if (!is_due) return;
-  if (!backoff_.is_due(now)) throw Error(*failure_);
+  if (!is_due) return failure_.reset();
+  if (failure_ && !retries_.is_due()) throw Error(*failure_);
   try {
     publish_larger(publisher, live, layer ? layer->geometry() : LayerGeometry{},
                    layer ? layer->live_keys() : 0);
   } catch (const Error& error) {
     failure_ = error;
-    backoff_.failed(now);
+    retries_.failed();
     throw;
   }
-  backoff_.reset();
+  failure_.reset();
 }
 
 // Everything is added to a publication that was not seen before, such as one that was live when this
-// process started: the process that filled it may have been killed in the middle.
-std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, const LivePublication& live) {
+// process started: the process that filled it may have been killed in the middle. Later, what is not new is
+// there already, unless bytes have changed by themselves: a layer has no checksum.
+std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, const LivePublication& live,
+                                                 bool verifies) {
   const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
   const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
   std::optional<LayerWriter> layer = publisher.open_layer();
   if (!layer) return layer;
+  const KeyHasher hasher(layer->seed());
   const std::optional<LogPosition> some = adds_.take_news();
-  const std::optional<LogPosition> news = is_seen ? some : LogPosition{};
-  if (!is_seen) copy_.reset();
-  if (news) {
-    add(*layer, std::max(*news, live.adds_from));
+  if (const auto news = is_seen ? some : LogPosition{}) {
+    adds_.mirror().visit_after(std::max(*news, live.adds_from),
+                               [&](std::string_view key) { layer->add(hasher(key)); });
+    layer->sync();
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
   filled_ = live.id;
+  if (is_seen && verifies) mend(*layer, live);
   return layer;
 }
 
-void LayerFiller::add(LayerWriter& layer, const LogPosition& after) {
+// 1.4 ms for 100,000 keys, 30 ms for a million (a loop over mirror and layer; EPYC, gcc 12 -O2).
+void LayerFiller::mend(LayerWriter& layer, const LivePublication& live) {
   const KeyHasher hasher(layer.seed());
-  adds_.mirror().visit_after(after, [&](std::string_view key) {
-    const KeyHash hash = hasher(key);
-    layer.add(hash);
-    if (copy_) copy_->add(hash);
-  });
+  std::uint64_t lost = 0;
+  adds_.mirror().visit_after(live.adds_from, [&](std::string_view key) { lost += layer.mend(hasher(key)); });
+  if (lost == 0) return;
   layer.sync();
-  if (!copy_) copy_.emplace(layer.layer());
-}
-
-std::string LayerFiller::restore(const Publisher& publisher) {
-  if (filled_ != publisher.current() || filled_in_ != publisher.control_identity()) return "";
-  std::optional<LayerWriter> layer;
-  try {
-    layer = publisher.open_layer();
-  } catch (const Error&) {
-    // It is published again, or fill() says why not.
-  }
-  return layer && copy_ ? restored(*std::move(layer), *copy_) : "";
+  const std::string found = fmt::format("the live layer of publication {}: {} had to be set again",
+                                        layer.publication(), format_count_of(lost, "bit"));
+  spdlog::error("{}: bytes in memory had changed: {}", config_.name, found);
+  recorder_.damaged(live.id, found);
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,

@@ -1,6 +1,6 @@
 // Puts the added keys that this host has received into the live layer of a set: into a new one before it
-// is published, into the one that is live, and into a larger one when that is too full. Notices when bytes of
-// a layer have changed by themselves.
+// is published, into the one that is live, and into a larger one when that is too full. Mends a layer
+// whose bytes have changed by themselves.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
+#include "tools/loader/report/set_report.hpp"
 #include "tools/status/live_publication.hpp"
 
 namespace keysieve {
@@ -16,40 +17,35 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds);
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
+              SetRecorder& recorder);
 
   // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
   // `least` shards or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Compares the live layer with what this process has put there, and restores what it has lost. Says what
-  // was wrong; empty when all was right, or when the next fill() adds everything anyway.
-  std::string restore(const Publisher& publisher);
-  // Adds what has arrived since the last call to the live layer. If its estimated FPR is then above the
-  // limit, publishes the same snapshot with a layer of twice the size; with a first layer when it has none
-  // and something was received. Throws as a Publisher does when that fails, and throws the same error again
-  // until the retry is due.
-  void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
+  // Adds what has arrived since the last call to the live layer. `verifies`: adds everything again, and
+  // reports what had been lost. If the layer's estimated FPR is above the limit, publishes the same snapshot
+  // with a layer of twice the size; with a first layer when it has none and something was received. Throws as
+  // a Publisher does when that fails, and throws the same error again until retries are due.
+  void fill(Publisher& publisher, const LivePublication& live, bool verifies);
 
  private:
   // Returns the live layer; nothing when there is none.
-  std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live);
-  // Adds what was received since `after`, and takes or keeps up the copy.
-  void add(LayerWriter& layer, const LogPosition& after);
+  std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live, bool verifies);
+  void mend(LayerWriter& layer, const LivePublication& live);
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
   const SetConfig& config_;
   std::string directory_;
   AddsReader& adds_;
+  Retries& retries_;
+  SetRecorder& recorder_;
   PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()
   FileIdentity filled_in_{};
-  // What this process has put into that layer. Bytes in shared memory may change by themselves, and a layer
-  // has no checksum.
-  std::optional<NewLayer> copy_;
   bool is_full_ = false;
-  Backoff backoff_;
-  std::optional<Error> failure_;  // there while the backoff lasts
+  std::optional<Error> failure_;  // to enlarge it
 };
 
 // How much the live layer of a set may add to the false-positive rate of its snapshot. Above that the

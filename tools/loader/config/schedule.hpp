@@ -57,6 +57,35 @@ class Backoff {
   std::mt19937_64 random_;
 };
 
+// When the heavy work of one set is tried again after it has failed: a fetch, a publication, a larger live
+// layer, a save of snapshot or adds. One clock for all of it. What fails for the first time was not waited
+// for.
+class Retries {
+ public:
+  explicit Retries(Milliseconds first) : backoff_(first) {}
+
+  void begin_look(SteadyTime now) noexcept {
+    is_due_ = backoff_.is_due(now);
+    has_failed_ = false;
+  }
+  // Whether this look tries again what has failed.
+  [[nodiscard]] bool is_due() const noexcept { return is_due_; }
+  void failed() noexcept { has_failed_ = true; }
+  void end_look(SteadyTime now, bool is_all_well) {
+    if (has_failed_) return backoff_.failed(now);
+    if (is_all_well) backoff_.reset();
+  }
+  void try_again_now() {
+    backoff_.reset();
+    is_due_ = true;
+  }
+
+ private:
+  Backoff backoff_;
+  bool is_due_ = true;
+  bool has_failed_ = false;
+};
+
 // The limits by which the loader's health is judged.
 struct HealthLimits {
   // After this long without a sign of life the loader counts as stuck. WatchdogSec= of keysieved.service

@@ -2,90 +2,61 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/worker/base/error.hpp"
-#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/public_keys.hpp"
-#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
-namespace {
 
-[[noreturn]] void refuse_replay(const std::string& set_name, const SignedMoment& moment,
-                                const NewestLive& newest) {
-  throw Error(
-      ErrorKind::Older,
-      fmt::format("set \"{}\" is signed as of {}, built at {}, older than what was live, as of {}, built at "
-                  "{}: a signed set does not go back, because anyone who may write to {} could have brought "
-                  "that back; build it again from the older list, with the --adds-from of then, which "
-                  "keysieve rollback --list shows",
-                  set_name, format_moment(moment.as_of), format_moment(moment.built_at),
-                  format_moment(newest.moment.as_of), format_moment(newest.moment.built_at),
-                  newest.store_name));
+// A higher number is no reason to accept: it may be the number of an old copy, from before the store counted
+// from 1 again. A pointer that has come after the live build, with a build that was begun earlier, lists the
+// live one among those before. A rollback may be one in a replica that has never had it.
+//
+// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again, and then
+// the live snapshot may be pushed once more. A replica that lags behind has an older moment too. It is
+// compared with the newest moment that was seen, because the live one may have been brought back by a
+// rollback.
+void check_follows(const PointerRecord& pointer, const LivePublication& live, UnixSeconds newest,
+                   const std::string& source, const std::string& advice) {
+  const SnapshotRecord& record = *pointer.current;
+  const auto is_live = [&](const SnapshotRecord& one) { return one.build_id == live.build_id; };
+  const bool counts_up = record.generation >= live.generation;
+  if (record.as_of > newest || (record.as_of == newest && (counts_up || is_live(record)))) return;
+  if (counts_up && (live.generation == 0 || is_live(record) || record.restores != 0 ||
+                    std::ranges::any_of(pointer.previous, is_live)))
+    return;
+  throw Error(ErrorKind::Older,
+              fmt::format("{} calls a snapshot current, as of {}, but newer was there already, as of {}: is "
+                          "it a replica or a copy that lags behind? {}",
+                          source, format_moment(record.as_of), format_moment(newest), advice));
 }
 
-}  // namespace
+void check_size(std::uint64_t bytes, const SetConfig& config) {
+  if (config.max_bytes == 0 || bytes <= config.max_bytes) return;
+  throw Error(ErrorKind::MaxSize,
+              fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                          config.name, format_bytes(bytes), format_bytes(config.max_bytes)));
+}
 
-void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
+void check(const Candidate& candidate, const SetConfig& config, const std::optional<SnapshotMoment>& newest,
            const std::optional<Baseline>& before) {
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   check_signature(view, config.public_keys, candidate.source);
-  const SignedMoment moment{view.header().as_of, view.header().built_at};
-  if (newest && moment < newest->moment) refuse_replay(config.name, moment, *newest);
-  const std::uint64_t bytes = view.header().file_bytes;
-  if (config.max_bytes != 0 && bytes > config.max_bytes) {
-    throw Error(
-        ErrorKind::MaxSize,
-        fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
-                    config.name, format_bytes(bytes), format_bytes(config.max_bytes)));
+  if (newest && !config.public_keys.empty()) {
+    check_not_replayed(view.header(), fmt::format("set \"{}\"", config.name), *newest, "what was live",
+                       "a signed set does not go back, because anyone who may write to its store could have "
+                       "brought that back; build it again from the older list, with the --adds-from of then, "
+                       "which keysieve rollback --list shows");
   }
+  check_size(view.header().file_bytes, config);
   Guards guards = config.guards;
   if (candidate.record.restores != 0) {  // who rolls back wants the keys of then
     guards.max_shrink.reset();
     guards.max_changed = 1;
   }
   check_guards(guards, view, before);
-}
-
-Candidate SnapshotSource::fetch(Store& store, const PointerRecord& pointer) const {
-  if (auto cached = fetch_cached(pointer)) return std::move(*cached);
-  const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
-    if (!on_progress_()) throw Stopped{};
-  };
-  Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
-  return {std::move(pulled.record), std::move(pulled.before), std::move(pulled.snapshot), false,
-          source_of(store_name_)};
-}
-
-// A cache that cannot be read is no reason not to pull.
-std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& pointer) const {
-  const SnapshotRecord& record = *pointer.current;
-  try {
-    if (cache_.find(config_.name) != CachedBuild{record.generation, record.build_id}) return std::nullopt;
-    std::optional<SnapshotBytes> snapshot = load(record.build_id);
-    if (!snapshot) return std::nullopt;
-    return Candidate{record, baseline_before(pointer), std::move(*snapshot), true, cache_as_source()};
-  } catch (const Error& error) {
-    log_.say_cache_trouble(error.what());
-    return std::nullopt;
-  }
-}
-
-std::optional<Candidate> SnapshotSource::newest_cached() const {
-  const std::optional<CachedBuild> cached = cache_.find(config_.name);
-  std::optional<SnapshotBytes> snapshot = cached ? load(cached->build_id) : std::nullopt;
-  if (!snapshot) return std::nullopt;
-  SnapshotRecord record;
-  record.generation = cached->generation;
-  return Candidate{std::move(record), std::nullopt, std::move(*snapshot), true, cache_as_source()};
-}
-
-// Nothing if another loader has just replaced it.
-std::optional<SnapshotBytes> SnapshotSource::load(const BuildId& build_id) const {
-  SnapshotBytes snapshot = cache_.load(config_.name);
-  const bool is_that =
-      SnapshotView::decode(snapshot.get(), "cache", Check::Tables).header().build_id == build_id;
-  return is_that ? std::optional(std::move(snapshot)) : std::nullopt;
 }
 
 }  // namespace keysieve

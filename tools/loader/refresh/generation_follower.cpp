@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {
@@ -65,59 +67,21 @@ std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::strin
   return until;
 }
 
-void CacheKeeper::save(std::uint64_t generation, Bytes snapshot, SteadyTime now) {
-  is_saved_ = false;
-  try {
-    cache_.save(set_name_, generation, snapshot);
-    backoff_.reset();
-    saved();
-  } catch (const Error& error) {
-    failed(error, now);
-  }
-}
-
-void CacheKeeper::save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now) {
-  if (is_saved_ || !backoff_.is_due(now)) return;
-  if (has(live)) return saved();
-  try {
-    const auto [bytes, path] = read_live(live, publisher);
-    SnapshotView::decode(bytes.get(), path, Check::Everything);  // an older one that is whole is better
-    save(live.generation, bytes.get(), now);
-  } catch (const std::exception& error) {  // or no memory for it: the set answers all the same
-    failed(error, now);
-  }
-}
-
-bool CacheKeeper::has(const LivePublication& live) const noexcept {
-  try {
-    return cache_.find(set_name_) == CachedBuild{live.generation, live.build_id};
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-void CacheKeeper::failed(const std::exception& error, SteadyTime now) {
-  backoff_.failed(now);
-  failure_ = error.what();
-  log_.say_cache_trouble(failure_);
-}
-
 GenerationFollower::GenerationFollower(const SetConfig& config, const LoaderConfig& loader,
-                                       StoreConnection& store, AddsReader& adds, LiveSet& live, At& at,
-                                       SetRecorder& recorder, SetLog& log,
+                                       StoreConnection& store, AddsReader& adds, LiveSet& live,
+                                       Retries& retries, At& at, SetRecorder& recorder, SetLog& log,
                                        const std::function<bool()>& on_progress)
     : config_(config),
+      directory_(loader.directory),
       store_(store),
       adds_(adds),
       live_(live),
+      retries_(retries),
       at_(at),
       recorder_(recorder),
       log_(log),
-      cache_(loader.cache),
-      age_(config, loader, cache_, store.name(), log),
-      source_(config, store.name(), cache_, on_progress, log),
-      keeper_(config.name, cache_, loader.poll_interval, log),
-      backoff_(loader.poll_interval) {}
+      on_progress_(on_progress),
+      cache_(loader.cache, config.name, config.public_keys) {}
 
 void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
                                 SteadyTime now) {
@@ -130,26 +94,25 @@ void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreR
   }
   const PointerRecord& pointer = *records.pointer;
   recorder_.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused
-  if (!live_.has(*pointer.current) || !live_.is_trusted()) replace(publisher, store, pointer, now);
+  if (!live_.has(*pointer.current) || !live_.is_trusted()) replace(publisher, store, pointer);
   recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
-  try_again_now();
-  age_.has_seen(pointer, live_);
-  if (live_.publication()) keeper_.save_again(*live_.publication(), publisher, now);
+  put_off_.reset();
+  if (live_.publication()) keep(publisher, pointer);
   at_ = {Step::ReadBypass};
   if (records.bypass_error) throw Error(*records.bypass_error);
 }
 
-void GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer,
-                                 SteadyTime now) {
+void GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer) {
   const SnapshotRecord& current = *pointer.current;
-  if (is_put_off(current, now)) {
+  if (put_off_ && put_off_->at.build != current) try_again_now();
+  if (is_put_off()) {
     at_ = put_off_->at;
     at_.is_again = true;
     throw Error(put_off_->error);
   }
   at_ = {Step::Compare, current};
-  age_.check_follows(pointer, live_);
-  const std::optional<NewestLive> newest = age_.newest_signed(live_);
+  check_follows(pointer, "store " + store_.name());
+  check_size(current.bytes, config_);
   // Before the download, which may be large, and before it is saved: what is in the cache is published
   // without a look at the log.
   at_.step = Step::ReadAdds;
@@ -157,24 +120,22 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   at_.step = Step::Publish;  // what has no room is not fetched
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
-  const SteadyTime begun = std::chrono::steady_clock::now();
-  const Candidate candidate = source_.fetch(store, pointer);
-  if (!candidate.is_cached) recorder_.pulled(seconds_since(begun));
-  if (candidate.record != current) {  // something was pushed between the look and the pull
-    PointerRecord pulled = pointer;
-    pulled.current = candidate.record;
-    age_.check_follows(pulled, live_);
-    adds_.read(store, adds_of(candidate.record), pointer, AddsReader::Amount::All);
-  }
-  at_ = {Step::Check, candidate.record};
+  const Candidate candidate = fetch(store, current);
+  at_.step = Step::Check;
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
   // alike whichever generations one of them missed. What was refused must not become the measure.
   const auto& live = live_.publication();
-  const bool is_by_live = live && (!candidate.before || has_refused_);
+  const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   // When nothing is live, what is in the cache is better than nothing.
-  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : newest,
-        is_by_live ? std::optional(baseline_of(*live)) : candidate.before);
-  if (!candidate.is_cached) keeper_.save(candidate.record.generation, candidate.snapshot.get(), now);
+  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
+        is_by_live ? std::optional(baseline_of(*live)) : baseline_before(pointer));
+  if (!candidate.is_cached) {
+    is_kept_ = false;
+    use_cache([&] {
+      cache_.save(current.generation, candidate.snapshot.get());
+      kept();
+    });
+  }
   at_.step = Step::Publish;
   live_.publish(publisher, candidate);
   has_refused_ = false;
@@ -188,13 +149,113 @@ NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
   return needed;
 }
 
+// From the cache if that holds it, so that a build that was saved but could not be published is not pulled
+// again.
+Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) {
+  if (auto cached = fetch_cached(record)) return std::move(*cached);
+  const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
+    if (!on_progress_()) throw Stopped{};
+  };
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  auto fetched = keysieve::fetch(store, config_.name, record, stop_when_told);
+  if (const auto* missing = std::get_if<MissingChunk>(&fetched)) {
+    if (std::exchange(missed_, record) != record) throw ChunkIsGone{};
+    throw Error(ErrorKind::Data, fmt::format("{}: is damaged, push again: {} is missing",
+                                             name_of(store, config_.name, record), missing->key));
+  }
+  recorder_.pulled(seconds_since(begun));
+  return {record, std::get<SnapshotBytes>(std::move(fetched)), false,
+          "set " + config_.name + " of " + store_.name()};
+}
+
+// A cache that cannot be read is no reason not to pull.
+std::optional<Candidate> GenerationFollower::fetch_cached(const SnapshotRecord& record) {
+  try {
+    if (cache_.find() != CachedBuild{record.generation, record.build_id}) return std::nullopt;
+    auto cached = cache_.load();
+    if (!cached) return std::nullopt;
+    return Candidate{record, std::move(cached->bytes), true, cache_as_source()};
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+    return std::nullopt;
+  }
+}
+
+// In a set with public keys, the signed header decides once it is there.
+void GenerationFollower::check_follows(const PointerRecord& pointer, const std::string& source) {
+  const auto& live = live_.publication();
+  if (!live || is_signed_set()) return;
+  keysieve::check_follows(pointer, *live, newest().as_of, source,
+                          fmt::format("Build and push again, or remove {}/{} and {} to take it all the same",
+                                      directory_, config_.name, cache_.path_of()));
+}
+
+SnapshotMoment GenerationFollower::newest() {
+  use_cache([this] { cache_.read_seen(); });
+  if (!live_.is_trusted()) return cache_.newest();
+  const LivePublication& live = *live_.publication();
+  return std::max(cache_.newest(), {live.as_of, live.built_at});
+}
+
+NewestSeen GenerationFollower::seen_in(const PointerRecord& pointer) const {
+  const LivePublication& live = *live_.publication();
+  if (is_signed_set()) return {{live.as_of, live.built_at}, live.public_key};
+  NewestSeen seen{{pointer.current->as_of, 0}, {}};
+  for (const SnapshotRecord& older : pointer.previous)
+    seen.moment.as_of = std::max(seen.moment.as_of, older.as_of);
+  return seen;
+}
+
+// Saves what is live, unless this process knows that it is in the cache, and what was seen.
+void GenerationFollower::keep(const Publisher& publisher, const PointerRecord& pointer) {
+  if (live_.is_trusted() && cache_.has_seen(seen_in(pointer))) is_kept_ = false;
+  if (is_kept_ || (!cache_trouble_.empty() && !retries_.is_due())) return;
+  use_cache([&] {
+    const LivePublication& live = *live_.publication();
+    if (is_cached(live)) {
+      cache_.save_seen();
+    } else {
+      const auto [bytes, path] = read_live(live, publisher);
+      SnapshotView::decode(bytes.get(), path, Check::Everything);  // an older one that is whole is better
+      cache_.save(live.generation, bytes.get());
+    }
+    kept();
+  });
+}
+
+// Whether a reboot would find that snapshot and no older one.
+bool GenerationFollower::is_cached(const LivePublication& live) const noexcept {
+  try {
+    return cache_.find() == CachedBuild{live.generation, live.build_id};
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// A cache that cannot be used, or no memory for it, stops nothing: the set answers all the same.
+void GenerationFollower::use_cache(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    retries_.failed();
+    cache_trouble_ = error.what();
+    log_.say_cache_trouble(cache_trouble_);
+  }
+}
+
+void GenerationFollower::kept() {
+  is_kept_ = true;
+  cache_trouble_.clear();
+  log_.cache_is_well();
+}
+
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
 // after a reboot.
 void GenerationFollower::forget_adds(const PointerRecord& pointer) {
   const auto& live = live_.publication();
   if (!live) return;
   const LogPosition up_to = std::min(live->adds_from, pointer.adds_trimmed_to);
-  if (adds_.has_any_up_to(up_to) && keeper_.has(*live)) adds_.forget(up_to);
+  if (adds_.has_any_up_to(up_to) && is_cached(*live)) adds_.forget(up_to);
 }
 
 void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime now) {
@@ -202,7 +263,7 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
   try {
     candidate = checked_from_cache(now);
   } catch (const Error& error) {  // the store may have a better one
-    backoff_.failed(now);
+    retries_.failed();
     log_.say_cache_trouble(error.what());
   }
   at_ = {Step::PublishCached};
@@ -212,34 +273,36 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
 // Checked as if it came from the store, because the configuration may have changed since it was saved. The
 // adds that this host had received must be known too, or they would become absent.
 std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) {
-  std::optional<Candidate> candidate = source_.newest_cached();
-  if (!candidate) return candidate;
-  age_.check_not_older(candidate->record, live_);
-  const auto& live = live_.publication();
-  check(*candidate, config_, live ? age_.newest_signed(live_) : std::nullopt,
-        live ? std::optional(baseline_of(*live)) : std::nullopt);
-  if (adds_.is_complete()) return candidate;
+  auto cached = cache_.load();
+  if (!cached) return std::nullopt;
   const SnapshotHeader header =
-      SnapshotView::decode(candidate->snapshot.get(), candidate->source, Check::Tables).header();
-  store_.use(now, [&](Store& store) {
-    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All, false);
-    return true;
-  });
+      SnapshotView::decode(cached->bytes.get(), cache_.path_of(), Check::Tables).header();
+  PointerRecord pointer;
+  pointer.current.emplace();
+  pointer.current->generation = cached->generation;
+  pointer.current->build_id = header.build_id;
+  pointer.current->as_of = header.as_of;
+  check_follows(pointer, "the cache");
+  Candidate candidate{*pointer.current, std::move(cached->bytes), true, cache_as_source()};
+  const auto& live = live_.publication();
+  check(candidate, config_, live ? std::optional(newest()) : std::nullopt,
+        live ? std::optional(baseline_of(*live)) : std::nullopt);
+  if (!adds_.is_complete()) {
+    store_.use(now, [&](Store& store) {
+      adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All, false);
+      return true;
+    });
+  }
   return candidate;
 }
 
-void GenerationFollower::put_off(const Error& error, SteadyTime now) {
+void GenerationFollower::put_off(const Error& error) {
   if (at_.step != Step::Publish) {
     has_refused_ = true;
     recorder_.refused(at_.build, error.kind(), error.what());
   }
-  if (at_.step != Step::Check) backoff_.failed(now);
+  if (at_.step != Step::Check) retries_.failed();
   put_off_ = PutOff{at_, error};
-}
-
-bool GenerationFollower::is_put_off(const SnapshotRecord& record, SteadyTime now) const {
-  return put_off_ && put_off_->at.build == record &&
-         (put_off_->at.step == Step::Check || !backoff_.is_due(now));
 }
 
 }  // namespace keysieve

@@ -2,15 +2,14 @@
 // checks, and what the cache holds while nothing is live.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/refresh/age_limit.hpp"
 #include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/refresh/live_set.hpp"
+#include "tools/loader/refresh/set_cache.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/stores/store.hpp"
@@ -37,70 +36,36 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
 std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
                                  const std::string& set_name);
 
-// Keeps the snapshot that is live in this host's cache, for a reboot without a store.
-class CacheKeeper {
- public:
-  // Cache and log must outlive it.
-  CacheKeeper(std::string set_name, const SnapshotCache& cache, Milliseconds poll_interval, SetLog& log)
-      : set_name_(std::move(set_name)), cache_(cache), log_(log), backoff_(poll_interval) {}
-
-  // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
-  void save(std::uint64_t generation, Bytes snapshot, SteadyTime now);
-  // Saves the live publication if that failed before, or if this process did not find it in the cache when it
-  // began. Tries with a backoff.
-  void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
-
-  // Whether a reboot would find that snapshot and no older one.
-  [[nodiscard]] bool has(const LivePublication& live) const noexcept;
-  // Why it would not; empty when nothing has failed.
-  [[nodiscard]] const std::string& trouble() const noexcept { return failure_; }
-
- private:
-  void saved() {
-    is_saved_ = true;
-    failure_.clear();
-    log_.cache_is_well();
-  }
-  void failed(const std::exception& error, SteadyTime now);
-
-  std::string set_name_;
-  const SnapshotCache& cache_;
-  SetLog& log_;
-  bool is_saved_ = false;  // false also as long as nothing is known of the cache
-  Backoff backoff_;
-  std::string failure_;
-};
+// Thrown when a chunk is missing for the first time: a push may just have replaced it, and another look finds
+// what is current now. It is not an Error, because nothing is wrong, and only refresh() catches it.
+struct ChunkIsGone {};
 
 class GenerationFollower {
  public:
-  // All must outlive it. Before each step that may throw, `at` says which one it is.
+  // All must outlive it. Before each step that may throw, `at` says which one it is. `on_progress` is called
+  // now and then while a snapshot is fetched; false throws Stopped.
   GenerationFollower(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
-                     AddsReader& adds, LiveSet& live, At& at, SetRecorder& recorder, SetLog& log,
-                     const std::function<bool()>& on_progress);
+                     AddsReader& adds, LiveSet& live, Retries& retries, At& at, SetRecorder& recorder,
+                     SetLog& log, const std::function<bool()>& on_progress);
 
   // Publishes the newest snapshot of the cache, if there is one that passes the checks.
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
-  // Publishes what the store calls current unless it is live. Throws an Error of the step that has failed,
-  // or Stopped.
+  // Publishes what the store calls current unless it is live, and keeps that in the cache, for a reboot
+  // without a store. Throws an Error of the step that has failed, Stopped, or ChunkIsGone.
   void follow(Publisher& publisher, Store& store, const StoreRecords& records, SteadyTime now);
   // Adds that neither the pointer's generations nor what is live need any more.
   void forget_adds(const PointerRecord& pointer);
 
-  // After follow() has thrown: the build is tried again after a backoff, or never if it was refused as a
-  // whole.
-  void put_off(const Error& error, SteadyTime now);
-  // Whether the backoff has passed. It holds for the cache, too.
-  [[nodiscard]] bool may_try(SteadyTime now) const noexcept { return backoff_.is_due(now); }
-  void try_later(SteadyTime now) { backoff_.failed(now); }
+  // After follow() has thrown: the build is tried again when the retries are due, or never if it was refused
+  // as a whole.
+  void put_off(const Error& error);
   void try_again_now() {
-    backoff_.reset();
+    retries_.try_again_now();
     put_off_.reset();
   }
 
   // Why a reboot would not find what is live, or what this host has seen; empty when nothing has failed.
-  [[nodiscard]] const std::string& cache_trouble() const noexcept {
-    return keeper_.trouble().empty() ? age_.trouble() : keeper_.trouble();
-  }
+  [[nodiscard]] const std::string& cache_trouble() const noexcept { return cache_trouble_; }
 
  private:
   struct PutOff {
@@ -108,25 +73,44 @@ class GenerationFollower {
     Error error;
   };
 
-  void replace(Publisher& publisher, Store& store, const PointerRecord& pointer, SteadyTime now);
-  [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
+  void replace(Publisher& publisher, Store& store, const PointerRecord& pointer);
+  [[nodiscard]] bool is_put_off() const {
+    return put_off_ && (put_off_->at.step == Step::Check || !retries_.is_due());
+  }
   [[nodiscard]] NeededAdds adds_of(const SnapshotRecord& record) const;
+  [[nodiscard]] Candidate fetch(Store& store, const SnapshotRecord& record);
+  std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
   std::optional<Candidate> checked_from_cache(SteadyTime now);
 
+  [[nodiscard]] bool is_signed_set() const noexcept { return !config_.public_keys.empty(); }
+  void check_follows(const PointerRecord& pointer, const std::string& source);
+  SnapshotMoment newest();
+  [[nodiscard]] NewestSeen seen_in(const PointerRecord& pointer) const;
+
+  [[nodiscard]] bool is_cached(const LivePublication& live) const noexcept;
+  void keep(const Publisher& publisher, const PointerRecord& pointer);
+  void use_cache(const std::function<void()>& work);
+  void kept();
+  [[nodiscard]] std::string cache_as_source() const {
+    return "set " + config_.name + " of the cache " + cache_.path_of();
+  }
+
   const SetConfig& config_;
+  std::string directory_;
   StoreConnection& store_;
   AddsReader& adds_;
   LiveSet& live_;
+  Retries& retries_;
   At& at_;
   SetRecorder& recorder_;
   SetLog& log_;
-  SnapshotCache cache_;
-  AgeLimit age_;
-  SnapshotSource source_;
-  CacheKeeper keeper_;
-  Backoff backoff_;
+  const std::function<bool()>& on_progress_;
+  SetCache cache_;
+  bool is_kept_ = false;  // false also as long as nothing is known of the cache
+  std::string cache_trouble_;
   std::optional<PutOff> put_off_;
-  bool has_refused_ = false;  // since the last publish
+  std::optional<SnapshotRecord> missed_;  // a chunk of it
+  bool has_refused_ = false;              // since the last publish
 };
 
 }  // namespace keysieve

@@ -18,15 +18,8 @@ namespace {
 // About 2 ms of reading and checksums, so that adds do not wait for it. With a look every 5 s a set of 1 GB
 // takes five minutes.
 constexpr std::uint64_t kStretchesAtATime = (16U << 20) / kChecksumStretchBytes;
-constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
-
-bool LiveVerifier::take_due(SteadyTime now) noexcept {
-  if (now < due_) return false;
-  due_ = now + kPause;
-  return true;
-}
 
 std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
                                                      PublicationId current) {
@@ -67,8 +60,8 @@ LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
   return read;
 }
 
-LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder,
-                 SetLog& log)
+LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
+                 SetRecorder& recorder, SetLog& log)
     : config_(config),
       publishing_{.directory = loader.directory,
                   .group = loader.group,
@@ -79,7 +72,7 @@ LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader
       adds_(adds),
       recorder_(recorder),
       log_(log),
-      layers_(config, loader, adds) {}
+      layers_(config, loader, adds, retries, recorder) {}
 
 void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   publisher.emplace(publishing_, config_.name);
@@ -87,7 +80,11 @@ void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   publisher->beat(moment, is_once_ ? 0 : next_look_by(moment, poll_interval_));
   publisher->clear_expired_bypass(moment);
   find_out();
-  if (verifier_.take_due(now)) verify(*publisher);
+  is_verifying_ = now >= verify_at_;
+  if (is_verifying_) {
+    verify_at_ = now + poll_interval_ / 2;
+    verify(*publisher);
+  }
   if (!live_) return;
   recorder_.found(*live_);
   if (!config_.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
@@ -104,10 +101,6 @@ void LiveSet::verify(Publisher& publisher) {
         config_.name, *damage);
     recorder_.damaged(current, *damage);
     find_out();
-  }
-  if (const std::string found = layers_.restore(publisher); !found.empty()) {
-    spdlog::error("{}: bytes in memory had changed: {}", config_.name, found);
-    recorder_.damaged(current, found);
   }
 }
 

@@ -33,8 +33,6 @@ LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
 // still those that were published.
 class LiveVerifier {
  public:
-  // Whether something is to be read now: once a second.
-  bool take_due(SteadyTime now) noexcept;
   // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
   // the tables and the next 16 MiB.
   std::optional<std::string> find_damage(const SetFolder& folder, const std::string& set_name,
@@ -45,20 +43,19 @@ class LiveVerifier {
 
   PublicationId reading_{};
   std::uint64_t next_stretch_ = 0;
-  SteadyTime due_{};
 };
 
 class LiveSet {
  public:
   // All must outlive it.
-  LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder,
-          SetLog& log);
+  LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
+          SetRecorder& recorder, SetLog& log);
 
   // Takes the set's lock. Throws as Publisher's constructor does.
   [[nodiscard]] Publisher lock() const { return {publishing_, config_.name}; }
   // Takes the lock into `publisher`, tells readers that the loader is alive, and finds out what is live.
-  // Reads a part of that again, and the live layer; in a set with public keys all of it, once. Marks it if
-  // it has changed, and restores the layer.
+  // Reads a part of that again, twice in a poll interval at most, and in a set with public keys all of it,
+  // once. Marks it if it has changed.
   void begin_look(std::optional<Publisher>& publisher, SteadyTime now);
 
   // What is live, as of the last call that found out; nothing when no reader could attach anything.
@@ -80,8 +77,8 @@ class LiveSet {
   // Publishes what has passed all checks. Throws as Publisher::publish() does.
   void publish(Publisher& publisher, const Candidate& candidate);
   // As LayerFiller::fill().
-  void fill(Publisher& publisher, SteadyTime now) {
-    if (live_) layers_.fill(publisher, *live_, now);
+  void fill(Publisher& publisher) {
+    if (live_) layers_.fill(publisher, *live_, is_verifying_);
   }
 
  private:
@@ -97,6 +94,8 @@ class LiveSet {
   SetLog& log_;
   LayerFiller layers_;
   LiveVerifier verifier_;
+  SteadyTime verify_at_{};
+  bool is_verifying_ = false;  // at this look
   std::optional<LivePublication> live_;
   PublicationId checked_;
   PublicationId trusted_;  // of these; zero: that was not

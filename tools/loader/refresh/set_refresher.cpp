@@ -19,18 +19,24 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       recorder_(recorder),
       on_progress_(std::move(on_progress)),
       log_(config_.name),
-      adds_(config_, loader, on_progress_, log_),
-      live_(config_, loader, adds_, recorder, log_),
-      follower_(config_, loader, store, adds_, live_, at_, recorder, log_, on_progress_) {}
+      retries_(loader.poll_interval),
+      adds_(config_, loader, retries_, on_progress_, log_),
+      live_(config_, loader, adds_, retries_, recorder, log_),
+      follower_(config_, loader, store, adds_, live_, retries_, at_, recorder, log_, on_progress_) {}
 
 const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.forget();
   is_begun_ = false;
+  is_overtaken_ = false;
+  retries_.begin_look(now);
   std::optional<Publisher> publisher;
   RefreshOutcome outcome;
   try {
     outcome = look(publisher, now);
   } catch (const Stopped&) {
+    return outcome_;
+  } catch (const ChunkIsGone&) {
+    is_overtaken_ = true;
     return outcome_;
   } catch (const Error& error) {
     end(outcome, error, now);
@@ -50,6 +56,7 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   outcome_ = std::move(outcome);
   outcome_.live = live_.publication();
   if (!outcome_.is_good()) store_.distrust_copies();
+  retries_.end_look(now, outcome_.is_good() && follower_.cache_trouble().empty());
   log_.say(outcome_, follower_.cache_trouble().empty());
   recorder_.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
   if (publisher) publisher->note(recorder_.report().troubles());
@@ -64,7 +71,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   adds_.begin_look();
   is_begun_ = true;
   if (const auto lost_to = publisher->adds_lost_to_ms()) adds_.remember_loss(log_position(*lost_to, 0));
-  if (!live_.is_whole() && follower_.may_try(now)) follower_.publish_newest_cached(*publisher, now);
+  if (!live_.is_whole() && retries_.is_due()) follower_.publish_newest_cached(*publisher, now);
 
   std::optional<StoreRecords> records;
   bool is_trusted = true;
@@ -98,7 +105,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
     at_ = {Step::FillLayer};
-    live_.fill(*publisher, now);
+    live_.fill(*publisher);
     // Only now: of what was added while all was maybe, nothing may be absent.
     if (!are_adds_lost && adds_.is_compared()) publisher->forget_lost_adds();
   } catch (const Error& error) {
@@ -128,16 +135,17 @@ void SetRefresher::end(RefreshOutcome& outcome, const Error& error, SteadyTime n
     store_.failed(error, now);
     if (error.kind() != ErrorKind::Older) adds_.read_again();
   } else if (at_.is_about_a_build()) {
-    follower_.put_off(error, now);
+    follower_.put_off(error);
   } else if (at_.step == Step::PublishCached) {
-    follower_.try_later(now);
+    retries_.failed();
   }
 }
 
 void SetRefresher::publish_cached(SteadyTime now) {
   try {
     live_.find_out();
-    if (!live_.publication() && follower_.may_try(now)) {
+    retries_.begin_look(now);
+    if (!live_.publication() && retries_.is_due()) {
       Publisher publisher = live_.lock();
       adds_.load_mirror();
       if (adds_.is_complete()) follower_.publish_newest_cached(publisher, now);
@@ -145,6 +153,7 @@ void SetRefresher::publish_cached(SteadyTime now) {
   } catch (const std::exception& error) {
     spdlog::debug("{}: not published from the cache: {}", config_.name, error.what());
   }
+  retries_.end_look(now, false);
   outcome_.live = live_.publication();
 }
 

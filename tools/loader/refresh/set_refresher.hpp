@@ -48,7 +48,7 @@ class SetRefresher {
   // The set is not configured any more: says so in shared memory, where what is published stays live.
   void leave() const;
   // Whether there is more to do right away.
-  [[nodiscard]] bool has_more() const noexcept { return is_begun_ && adds_.has_more(); }
+  [[nodiscard]] bool has_more() const noexcept { return is_overtaken_ || (is_begun_ && adds_.has_more()); }
   // To be called when the store's log may have been replaced.
   void read_log_again() noexcept { adds_.read_again(); }
 
@@ -67,11 +67,13 @@ class SetRefresher {
   SetRecorder& recorder_;
   std::function<bool()> on_progress_;
   SetLog log_;
+  Retries retries_;
   AddsReader adds_;
   LiveSet live_;
   At at_;
   GenerationFollower follower_;
-  bool is_begun_ = false;  // the last refresh has got as far as the adds
+  bool is_begun_ = false;      // the last refresh has got as far as the adds
+  bool is_overtaken_ = false;  // the last refresh, by a push
   RefreshOutcome outcome_ =
       in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 };

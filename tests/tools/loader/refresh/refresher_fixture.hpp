@@ -22,7 +22,7 @@ class EventfulStore : public StoreDecorator {
  public:
   struct Events {
     std::function<void()> before_records = [] {};
-    std::function<void()> before_pull = [] {};
+    std::function<void()> before_fetch = [] {};
     std::function<void()> before_log = [] {};
     int calls = 0;
   };
@@ -30,10 +30,6 @@ class EventfulStore : public StoreDecorator {
   EventfulStore(std::unique_ptr<Store> real, Events& events)
       : StoreDecorator(*real), real_(std::move(real)), events_(events) {}
 
-  std::optional<std::string> get(const std::string& key) override {
-    events_.before_pull();
-    return StoreDecorator::get(key);
-  }
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     ++events_.calls;
     events_.before_records();
@@ -41,7 +37,7 @@ class EventfulStore : public StoreDecorator {
   }
   std::vector<std::optional<std::string>> get_immutable(std::span<const std::string> keys) override {
     ++events_.calls;
-    events_.before_records();
+    events_.before_fetch();
     return inner_.get_immutable(keys);
   }
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,

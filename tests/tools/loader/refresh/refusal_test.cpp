@@ -59,7 +59,7 @@ TEST_F(SetRefresherTest, ComparesARefusedBuildWithWhatIsLiveAgainWhenToldTo) {
   site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
   site_.wipe_shared_memory();
-  SnapshotCache(site_.cache()).save("tags", 1, build_snapshot("tags", first_keys(550)).get());
+  SetCache(site_.cache(), "tags").save(1, build_snapshot("tags", first_keys(550)).get());
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_EQ(site_.live("tags")->key_count, 550U);
   refresher_->try_again_now();
@@ -75,7 +75,7 @@ TEST_F(SetRefresherTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) 
   SnapshotBytes snapshot = build_with_known_absent("tags", kKeys, kFarKeys);
   site_.push(snapshot);
   put_into_sample(snapshot, {key_number(1)});
-  SnapshotCache(site_.cache()).save("tags", 2, snapshot.get());
+  SetCache(site_.cache(), "tags").save(2, snapshot.get());
   expect_refusal("set \"tags\" answers maybe for 1 of the ");
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_EQ(recorder_.report().history.front().known_absent, std::nullopt) << "of what was refused";
@@ -121,34 +121,53 @@ TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
   expect_refusal("shrank from 2,000 to 1,000");
 }
 
-// A push that comes between the look and the pull is measured by the generation before it, too.
-TEST_F(SetRefresherTest, MeasuresWhatItPullsByTheGenerationBeforeThat) {
+// What comes next is measured by the generation before it, which this host has missed, not refused.
+TEST_F(SetRefresherTest, LooksAgainWhenAPushOvertakesIt) {
   go_live();
-  site_.push("tags", first_keys(850));
-  events_.before_pull = [&, is_first = true]() mutable {
-    if (std::exchange(is_first, false)) site_.push("tags", first_keys(723));
+  const SnapshotRecord overtaken = site_.push("tags", first_keys(850));
+  events_.before_fetch = [&, is_first = true]() mutable {
+    if (!std::exchange(is_first, false)) return;
+    site_.push("tags", first_keys(723));
+    site_.remove_chunk("tags", overtaken);
   };
+  EXPECT_EQ(trouble(), Trouble::None) << "as before";
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(refresher_->has_more());
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
+  EXPECT_FALSE(refresher_->has_more());
 }
 
-// A folder that is copied bit by bit is whole only later; until then, every look would pull in vain.
-TEST_F(SetRefresherTest, TriesADamagedBuildAgainAfterABackoff) {
-  const SnapshotRecord record = site_.push("tags", kKeys);
-  site_.damage("tags", record);
-  EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::Refused);
-  site_.damage("tags", record);  // the same bit again: whole
-  EXPECT_EQ(refresher_->refresh(kStart + Milliseconds(500)).trouble, Trouble::Refused);
-  EXPECT_EQ(refresher_->refresh(kStart + Milliseconds(1200)).trouble, Trouble::None);
+TEST_F(SetRefresherTest, RefusesABuildOfWhichAChunkStaysMissing) {
+  go_live();
+  site_.remove_chunk("tags", site_.push("tags", kMoreKeys));
+  refresh();
+  EXPECT_TRUE(refresher_->has_more());
+  expect_refusal("set \"tags\" generation 2: is damaged, push again");
+  EXPECT_FALSE(refresher_->has_more());
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
-TEST_F(SetRefresherTest, TriesADamagedBuildAgainAtOnceWhenToldTo) {
-  const SnapshotRecord record = site_.push("tags", kKeys);
-  site_.damage("tags", record);
-  EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::Refused);
-  site_.damage("tags", record);
-  refresher_->try_again_now();
-  EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::None);
+// A folder that is copied bit by bit is whole only later; until then, every look would pull in vain. Another
+// build does not wait with it.
+TEST_F(SetRefresherTest, TriesADamagedBuildAgainAfterABackoffAtOnceWhenToldToAndAnotherBuildAtOnce) {
+  SteadyTime now = kStart;
+  const auto refresh_after = [&](int milliseconds) {
+    return refresher_->refresh(now += Milliseconds(milliseconds)).trouble;
+  };
+  for (const bool is_told_to : {false, true}) {
+    const SnapshotRecord record = site_.push("tags", kKeys);
+    site_.damage("tags", record);
+    EXPECT_EQ(refresh_after(1), Trouble::Refused);
+    site_.damage("tags", record);  // the same bit again: whole
+    EXPECT_EQ(refresh_after(500), Trouble::Refused);
+    if (is_told_to) refresher_->try_again_now();
+    EXPECT_EQ(refresh_after(is_told_to ? 1 : 700), Trouble::None);
+  }
+  site_.damage("tags", site_.push("tags", kKeys));
+  EXPECT_EQ(refresh_after(1), Trouble::Refused);
+  site_.push("tags", kMoreKeys);
+  EXPECT_EQ(refresh_after(1), Trouble::None);
 }
 
 // The pointer record of an earlier push, as a replica that lags behind would still have it.
@@ -201,7 +220,7 @@ TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_TRUE(site_.knows("tags", first_keys(1200)));
-  EXPECT_EQ(SnapshotCache(site_.cache()).find("tags").value().generation, 1U);
+  EXPECT_EQ(SetCache(site_.cache(), "tags").find().value().generation, 1U);
 }
 
 constexpr KeyRange kAddedBefore =

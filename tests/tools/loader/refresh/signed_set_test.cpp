@@ -200,11 +200,11 @@ TEST_F(SignedSetRefresher, TakesEitherOfTwoKeysWhileBuildersMoveToTheNext) {
 }
 
 TEST_F(SignedSetRefresher, RefusesACachedSnapshotThatIsNotSigned) {
-  SnapshotCache(site_.cache()).save("tags", 1, built(nullptr).get());
+  SetCache(site_.cache(), "tags").save(1, built(nullptr).get());
   site_.remove_store();
   EXPECT_NE(trouble(), Trouble::None);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
-  SnapshotCache(site_.cache()).save("tags", 1, built(&key_).get());
+  SetCache(site_.cache(), "tags").save(1, built(&key_).get());
   refresh();
   EXPECT_TRUE(site_.knows("tags", kKeys));
 }
@@ -249,22 +249,6 @@ TEST_F(SignedSetRefresher, TrustsWhatWasLiveBeforeItHadAPublicKey) {
   EXPECT_EQ(site_.live("tags")->id, before);
   push_any(built(&key_, kMoreKeys, kMoment));
   expect_refused("older than what was live", ErrorKind::Older);
-}
-
-TEST_F(SignedSetRefresher, RemembersTheMomentOfEachKey) {
-  set_.public_keys = {key_.public_key(), other_.public_key()};
-  start();
-  push_any(built(&key_, kKeys, kMoment + 5));
-  ASSERT_EQ(trouble(), Trouble::None);
-  push_any(built(&other_, kMoreKeys, kMoment + 9));
-  ASSERT_EQ(trouble(), Trouble::None);
-  set_.public_keys = {key_.public_key()};
-  start();
-  push_any(built(&key_, kKeys, kMoment + 1));
-  EXPECT_THAT(refresh(), IsRefused());
-  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("older than what was live"));
-  push_any(built(&key_, kKeys, kMoment + 6));
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
 }
 
 // Who has stolen it may have signed any moment.

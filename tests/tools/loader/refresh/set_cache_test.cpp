@@ -1,0 +1,409 @@
+#include "tools/loader/refresh/set_cache.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+#include <tuple>
+
+#include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "core/worker/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/mounts.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tests/tools/loader/site.hpp"
+#include "tools/loader/config/private_cache.hpp"
+#include "tools/program/durable_file.hpp"
+#include "tools/status/set_facts.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr PublicKey kFirst{1, 2, 3};
+constexpr PublicKey kSecond{4, 5, 6};
+
+class SetCacheTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::vector<std::string> file_names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // As the next process would find it.
+  [[nodiscard]] std::optional<std::uint64_t> generation() const {
+    const auto cached = SetCache(folder_.path(), "tags").find();
+    return cached ? std::optional(cached->generation) : std::nullopt;
+  }
+  [[nodiscard]] SnapshotMoment newest(const PublicKeys& keys) const {
+    SetCache cache(folder_.path(), "tags", keys);
+    cache.read_seen();
+    return cache.newest();
+  }
+  void write_state(const std::string& text) const { std::ofstream(folder_ / "tags.state") << text; }
+
+  TemporaryDirectory folder_;
+  SetCache cache_{folder_.path(), "tags"};
+  SnapshotBytes tags_ = build_snapshot("tags", kKeys);
+  SnapshotBytes other_ = build_snapshot("tags", first_keys(10));
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(SetCacheTest, KeepsOnlyTheLast) {
+  for (const std::uint64_t generation : {9U, 10U, 1U}) {
+    cache_.save(generation, tags_.get());
+    EXPECT_EQ(this->generation(), generation);
+  }
+  EXPECT_EQ(file_names(), (Names{"tags.ks", "tags.state"}));
+}
+
+// As when the disk is full: each attempt names another generation, and writes no snapshot.
+TEST_F(SetCacheTest, KnowsTheGenerationOfTheOldOneWhileNewOnesCannotBeSaved) {
+  cache_.save(7, tags_.get());
+  for (const unsigned generation : {8U, 9U, 1U}) {
+    cache_.save(generation, other_.get());
+    write_durable_file(cache_.path_of(), tags_.get());
+    EXPECT_EQ(this->generation(), 7U);
+  }
+}
+
+TEST_F(SetCacheTest, KnowsNoGenerationOfASnapshotThatItHasNotSaved) {
+  write_durable_file(cache_.path_of(), tags_.get());
+  EXPECT_EQ(generation(), std::nullopt);
+  cache_.save(7, other_.get());
+  write_durable_file(cache_.path_of(), tags_.get());
+  EXPECT_EQ(generation(), std::nullopt);
+  std::filesystem::remove(cache_.path_of());
+  EXPECT_EQ(generation(), std::nullopt);
+  cache_.save(8, tags_.get());
+  EXPECT_EQ(generation(), 8U);
+}
+
+TEST_F(SetCacheTest, RefusesADamagedStateAndReplacesItWithAllThatItKnows) {
+  cache_.save(7, tags_.get());
+  cache_.has_seen({{5, 6}, {}});
+  std::stringstream read;
+  read << std::ifstream(folder_ / "tags.state").rdbuf();
+  const std::string whole = read.str();
+  std::vector<std::string> damaged{"x", whole + "x", whole.substr(0, 56), whole.substr(0, 60)};
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    damaged.push_back(whole);
+    damaged.back()[i] ^= 1;
+  }
+  for (const std::string& text : damaged) {
+    write_state(text);
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.find()); }), ErrorKind::Data) << text.size();
+    EXPECT_EQ(failure_of([&] { cache_.read_seen(); }), ErrorKind::Data) << text.size();
+  }
+  cache_.save(7, tags_.get());
+  EXPECT_EQ(generation(), 7U);
+  EXPECT_EQ(newest({}), (SnapshotMoment{5, 6}));
+}
+
+// As with too many open files: what cannot be read now would be forgotten.
+TEST_F(SetCacheTest, ReplacesNoStateThatItCannotRead) {
+  std::filesystem::create_symlink("elsewhere", folder_ / "tags.state");
+  EXPECT_EQ(failure_of([&] { cache_.save(7, tags_.get()); }), ErrorKind::MissingInput);
+  EXPECT_EQ(failure_of([&] { cache_.save_seen(); }), ErrorKind::MissingInput);
+  EXPECT_EQ(file_names(), Names{"tags.state"});
+}
+
+TEST_F(SetCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
+  cache_.save(7, tags_.get());
+  const auto refusal = [&] {
+    return message_of<ErrorKind::NotTrusted>([&] { std::ignore = cache_.load(); });
+  };
+  const auto expect_refused = [&](const std::string& path, mode_t mode, mode_t after,
+                                  const std::string& name) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    EXPECT_EQ(refusal(), name + ": not trusted: its group or others may write to it") << mode;
+    ASSERT_EQ(::chmod(path.c_str(), after), 0);
+    if (::geteuid() != 0) return;
+    ASSERT_EQ(::chown(path.c_str(), 54'321, 0), 0);
+    EXPECT_EQ(refusal(), name + ": not trusted: it belongs to uid 54321");
+    ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+  };
+  for (const mode_t mode : {0770U, 0707U, 01777U})
+    expect_refused(folder_.path(), mode, 0700, "cache " + folder_.path());
+  for (const std::string& file : {cache_.path_of(), cache_.path_of(".state")}) {
+    for (const mode_t mode : {0660U, 0606U}) expect_refused(file, mode, 0640, file);
+  }
+  EXPECT_TRUE(cache_.load());
+}
+
+TEST_F(SetCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  EXPECT_EQ(failure_of([&] { cache_.save(7, tags_.get()); }), ErrorKind::NotTrusted);
+  EXPECT_EQ(failure_of([&] { cache_.save_seen(); }), ErrorKind::NotTrusted);
+  EXPECT_EQ(file_names(), Names{});
+}
+
+TEST_F(SetCacheTest, IsPreparedWithoutWhatACrashLeftAndNothingElseIsRemoved) {
+  for (const char* name : {"tags.ks.tmp.4711", "shop.adds.tmp.1", "words.state.tmp.4711"}) {
+    std::ofstream(folder_ / name) << "a half";
+  }
+  const Names others{"Tags.ks.tmp.1", "passwd.tmp.1",  "tags.adds",     "tags.ks.tmp",
+                     "tags.ks.tmp.",  "tags.ks.tmp.x", "tags.txt.tmp.1"};
+  for (const std::string& name : others) std::ofstream(folder_ / name) << "something";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  prepare_cache(folder_.path());
+  EXPECT_EQ(file_names().size(), 10U) << "the folder is not trusted";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
+  prepare_cache(folder_.path());
+  EXPECT_EQ(file_names(), others);
+}
+
+TEST_F(SetCacheTest, RefusesATruncatedOrEmptySnapshot) {
+  cache_.save(7, tags_.get());
+  for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(cache_.path_of(), size);
+    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load()); }), ErrorKind::Data) << size;
+  }
+  cache_.save(8, tags_.get());
+  EXPECT_EQ(cache_.load()->generation, 8U);
+}
+
+TEST_F(SetCacheTest, RefusesTheSnapshotOfAnotherSet) {
+  SetCache shop(folder_.path(), "shop");
+  shop.save(7, tags_.get());
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(shop.load()); });
+  EXPECT_NE(message.find("shop.ks holds set \"tags\", not \"shop\""), std::string::npos) << message;
+}
+
+TEST_F(SetCacheTest, GivesNoSnapshotTheGenerationOfAnotherThatReplacesIt) {
+  cache_.save(1, other_.get());
+  std::atomic<bool> is_over{false};
+  std::thread another_loader([&] {
+    for (std::uint64_t generation = 2; !is_over; ++generation)
+      cache_.save(generation, generation % 2 == 0 ? tags_.get() : other_.get());
+  });
+  int found = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto cached = SetCache(folder_.path(), "tags").load();
+    if (!cached) continue;
+    ++found;
+    const auto keys = SnapshotView::decode(cached->bytes.get(), "test", Check::Tables).header().key_count;
+    EXPECT_EQ(keys, cached->generation % 2 == 0 ? 1000U : 10U) << cached->generation;
+  }
+  is_over = true;
+  another_loader.join();
+  EXPECT_GT(found, 0);
+}
+
+TEST_F(SetCacheTest, DoesNotFollowASymbolicLink) {
+  cache_.save(7, tags_.get());
+  std::filesystem::rename(cache_.path_of(), folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", cache_.path_of());
+  EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load()); }), ErrorKind::MissingInput);
+}
+
+TEST_F(SetCacheTest, NamesTheFolderThatIsMissing) {
+  SetCache nowhere(folder_ / "nowhere", "tags");
+  for (const auto& use : std::vector<std::function<void()>>{[&] { static_cast<void>(nowhere.find()); },
+                                                            [&] { nowhere.save(1, tags_.get()); }}) {
+    EXPECT_EQ(message_of<ErrorKind::MissingInput>(use),
+              "cache " + folder_ / "nowhere" + ": No such file or directory");
+  }
+}
+
+TEST_F(SetCacheTest, KeepsTheNewestMomentsOfTheSignersThatCount) {
+  EXPECT_EQ(newest({}), SnapshotMoment{});
+  SetCache cache(folder_.path(), "tags", {kFirst, kSecond});
+  EXPECT_TRUE(cache.has_seen({{1'700'000'000, 60}, kFirst}));
+  EXPECT_FALSE(cache.has_seen({{1'700'000'000, 59}, kFirst}));
+  EXPECT_TRUE(cache.has_seen({{1'700'000'000, 61}, kSecond}));
+  cache.save_seen();
+  cache_.has_seen({{1'700'000'009, 0}, {}});
+  cache_.save_seen();
+  EXPECT_EQ(newest({kFirst}), (SnapshotMoment{1'700'000'000, 60}));
+  EXPECT_EQ(newest({kFirst, kSecond}), (SnapshotMoment{1'700'000'000, 61}));
+  EXPECT_EQ(newest({}), (SnapshotMoment{1'700'000'009, 0})) << "a record, which is not signed";
+  EXPECT_EQ(newest({PublicKey{7}}), SnapshotMoment{});
+  cache_.save(7, tags_.get());
+  EXPECT_EQ(newest({kSecond}), (SnapshotMoment{1'700'000'000, 61}));
+}
+
+// A newer one may go live all the same, and a reboot must remember it, also of a key that has signed nothing
+// yet.
+TEST_F(SetCacheTest, KeepsTheNewestMomentsWhereThereIsNoRoom) {
+  const MountedTmpfs mounted(folder_.path(), "32k");
+  if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  SetCache cache(folder_.path(), "tags", {kFirst, kSecond});
+  cache.save(7, tags_.get());
+  {
+    std::ofstream filler(folder_ / "filler");
+    while (filler << std::string(4096, 'x') << std::flush) {
+    }
+  }
+  ASSERT_THROW(write_durable_file(folder_ / "another", as_bytes("x")), Error);
+  cache.has_seen({{1'700'000'001, 61}, kSecond});
+  cache.save_seen();
+  EXPECT_EQ(newest({kSecond}), (SnapshotMoment{1'700'000'001, 61}));
+  EXPECT_EQ(generation(), 7U);
+}
+
+// Saved, but not published: the directory is full.
+TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
+  loader_.max_total_bytes = 65536;
+  start();
+  go_live();
+  const SnapshotRecord large = site_.push("tags", first_keys(80000));
+  EXPECT_EQ(refresh().exit_status, 73);
+  EXPECT_EQ(refresher_->outcome().live->generation, 1U);
+  site_.damage("tags", large);
+  EXPECT_EQ(trouble(), Trouble::CannotPublish);
+  loader_.max_total_bytes = 0;
+  start();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
+}
+
+// As at a reboot with the store unreachable, after the configuration was tightened.
+TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
+  struct Case {
+    const char* name;
+    Guards guards;
+    std::uint64_t max_bytes;
+  };
+  const std::vector<Case> cases{{"min_keys", {.min_keys = 2000}, 0},
+                                {"max_fpr", {.max_fpr = 1e-12}, 0},
+                                {"required_keys", {.required_keys = {"no such key"}}, 0},
+                                {"max_size", {}, 4096}};
+  go_live();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  for (const Case& tightened : cases) {
+    set_.guards = tightened.guards;
+    set_.max_bytes = tightened.max_bytes;
+    start();
+    EXPECT_EQ(trouble(), Trouble::StoreUnreachable) << tightened.name;
+    EXPECT_EQ(site_.live("tags"), std::nullopt) << tightened.name;
+  }
+  set_.guards = {};
+  set_.max_bytes = 0;
+  start();
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+}
+
+// Once it is trusted, it is tried again after a wait: at each look it would be read in vain.
+TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
+  site_.push("tags", kKeys);
+  site_.add("tags", kAdded);
+  refresh();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  start();
+  EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::StoreUnreachable);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  refresher_->refresh(kStart + Milliseconds(500));
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  refresher_->refresh(kStart + Milliseconds(1200));
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+}
+
+// Not trusted, so nothing is saved there: as when it is full, or of the wrong owner.
+TEST_F(SetRefresherTest, SavesWhatIsLiveOnceTheCacheCanBeWrittenAgain) {
+  go_live();
+  for (const bool is_restarted : {false, true}) {
+    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+    site_.push("tags", kKeys);
+    EXPECT_EQ(trouble(), Trouble::None);
+    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+    if (is_restarted) start();
+    EXPECT_EQ(trouble(), Trouble::None);
+    const auto generation = site_.live_generation("tags");
+    site_.wipe_shared_memory();
+    std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+    start();
+    refresh();
+    EXPECT_EQ(site_.live_generation("tags"), generation);
+    std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  }
+}
+
+// Another process has changed what is live, and this one does not read it again so soon.
+TEST_F(SetRefresherTest, SavesNothingDamaged) {
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  go_live();
+  const std::string live = site_.directory() + "/tags/" + snapshot_file_name(1);
+  std::filesystem::permissions(live, std::filesystem::perms(0640));
+  std::fstream(live, std::ios::in | std::ios::out | std::ios::binary).seekp(-100, std::ios::end) << "damage";
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  refresher_->try_again_now();
+  refresher_->refresh(now_ + Milliseconds(1));
+  EXPECT_FALSE(std::filesystem::exists(site_.cache() + "/tags.ks"));
+  EXPECT_EQ(trouble(), Trouble::None) << "found by now";
+  EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.ks"));
+}
+
+// In the report, and in shared memory for `keysieve status`. The set is current all the same.
+TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
+  const auto in_shared_memory = [&] {
+    SetReader reader = status_reader(site_.directory(), "tags");
+    reader.follow();
+    return Troubles(reader.control()->troubles.load()).names();
+  };
+  go_live();
+  EXPECT_TRUE(recorder_.report().troubles().has(Trouble::None));
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(recorder_.report().cache_trouble, "") << "a reboot would find what is live";
+  for (int push = 0; push < 2; ++push) {
+    site_.push("tags", kKeys);
+    EXPECT_EQ(refresh().exit_status, 0);
+    EXPECT_THAT(recorder_.report().cache_trouble, ::testing::HasSubstr("may write to it"));
+    EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
+  }
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  EXPECT_EQ(trouble(), Trouble::NeverPushed);
+  EXPECT_EQ(in_shared_memory(), (std::vector<std::string_view>{"not_pushed", "not_cached"}));
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(recorder_.report().cache_trouble, "");
+  EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{});
+}
+
+// What the newer one holds is in the mirror alone, should the older be published again.
+TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs small(site_.cache(), "64k");
+  if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(small.error(), 0);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));  // of a tmpfs: everybody's
+  go_live();
+  site_.add("tags", {2000, 10});
+  refresh();
+  for (int push = 0; push < 3; ++push) {  // the last takes the first, and its adds, out of the store
+    site_.push_after_adds("tags", first_keys(80000));  // too large to be saved
+    EXPECT_EQ(trouble(), Trouble::None);
+  }
+  ASSERT_EQ(site_.live_generation("tags"), 4U);
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {2000, 10}));
+}
+
+}  // namespace
+}  // namespace keysieve::test
