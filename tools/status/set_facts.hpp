@@ -2,7 +2,6 @@
 // reader sees it. Text, JSON, metrics, the status page and the doctor render this.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,10 +58,6 @@ std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixS
 // When the last of the bypasses in force ends; 0 if there is none, or if one has no end.
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;
 
-// For `keysieve status --json` and keysieved's server; what only the loader knows is added by keysieved.
-// Members of sets that are not published are left out; members without a value are null.
-nlohmann::ordered_json to_json(const SetFacts& set);
-
 // What a directory holds: the memory that its sets take, and whether its file system gives huge pages. For
 // operators; a reader knows the name of its set.
 struct DirectoryStatus {
@@ -73,9 +68,6 @@ struct DirectoryStatus {
 
 // Throws MissingInput, Permission.
 DirectoryStatus directory_status(const std::string& directory);
-
-// Without its sets.
-nlohmann::ordered_json to_json(const DirectoryStatus& status);
 
 // The sets that have a folder there, by name. Throws MissingInput, Permission.
 std::vector<std::string> sets_in(const std::string& directory);

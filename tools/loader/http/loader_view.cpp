@@ -67,26 +67,16 @@ ShardDistribution shard_distribution(const SnapshotView& snapshot) {
   return distribution;
 }
 
-double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
-  if (!report.waiting_since) return 0;
-  return std::chrono::duration<double>(now - *report.waiting_since).count();
-}
-
 LoaderView LoaderViewer::look(Shards shards) {
-  LoaderView view{.now = unix_now(),
-                  .steady_now = std::chrono::steady_clock::now(),
-                  .loader = board_.read(),
-                  .heartbeat = {},
-                  .directory = {},
-                  .sets = {},
-                  .seen = {}};
-  view.heartbeat = heartbeat_of(view.loader, view.steady_now, limits_);
-  view.directory = directory_if_readable(view.loader.directory);
-  for (const auto& report : view.loader.sets) {
-    view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
+  LoaderView view{.now = unix_now(), .started_at = started_at_, .loader = reports_.read()};
+  view.heartbeat = heartbeat_of(*view.loader, SteadyTime::clock::now(), limits_);
+  const std::string& directory = view.loader->directory;
+  view.directory = directory_if_readable(directory);
+  for (const auto& report : view.loader->sets) {
+    view.sets.push_back(look_at(directory, report, shards, view.now));
   }
-  for (const SeenReport& report : view.loader.seen) {
-    view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});
+  for (const SeenReport& report : view.loader->seen) {
+    view.seen.push_back({seen_if_readable(directory, report.name, view.now), report});
   }
   return view;
 }
@@ -96,7 +86,8 @@ LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<co
                                 Shards shards, UnixSeconds now) {
   SetReader reader({.directory = directory}, report->name);
   reader.follow();
-  LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report), nullptr};
+  LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report)};
+  if (set.loader->waiting_since) set.store_lag_seconds = seconds_since(*set.loader->waiting_since);
   const Attachment* attached = reader.attachment();
   if (shards == Shards::Skip || attached == nullptr) return set;
   auto& [id, distribution] = distributions_[set.name];

@@ -2,17 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <iterator>
 
 namespace keysieve {
 namespace {
 
-constexpr auto kTypeNames = std::to_array<std::string_view>({"gauge", "counter", "histogram"});
-static_assert(kTypeNames.size() == static_cast<std::size_t>(MetricWriter::Type::Histogram) + 1);
-
-std::string_view to_string(MetricWriter::Type type) {
-  return kTypeNames[static_cast<std::size_t>(type)];
+std::string_view type_of(std::string_view name) {
+  if (name.ends_with("_total")) return "counter";
+  return name.ends_with("_duration_seconds") ? "histogram" : "gauge";
 }
 
 std::string escaped(std::string_view value) {
@@ -44,9 +41,9 @@ MetricWriter::Labels with(MetricWriter::Labels labels, std::string_view name, st
 
 }  // namespace
 
-void MetricWriter::family(Type type, std::string_view name, std::string_view help) {
+void MetricWriter::family(std::string_view name, std::string_view help) {
   name_ = name;
-  head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, to_string(type));
+  head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type_of(name));
 }
 
 void MetricWriter::histogram(const Labels& labels, const Durations& durations) {

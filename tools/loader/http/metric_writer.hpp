@@ -15,9 +15,9 @@ class MetricWriter {
  public:
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
-  enum class Type { Gauge, Counter, Histogram };
-  // The samples written next belong to it. A family without a sample is left out.
-  void family(Type type, std::string_view name, std::string_view help);
+  // The samples written next belong to it. A family without a sample is left out. The type follows from the
+  // name: "…_total" is a counter, "…_duration_seconds" a histogram, all others are gauges.
+  void family(std::string_view name, std::string_view help);
 
   void sample(const Labels& labels, double value) { write("", labels, value); }
   void histogram(const Labels& labels, const Durations& durations);

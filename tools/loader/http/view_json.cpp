@@ -1,67 +1,11 @@
-#include "tools/loader/http/loader_view.hpp"
-
 #include <unistd.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
-#include "tools/program/optional_json.hpp"
-#include "tools/program/program.hpp"
+#include "tools/loader/http/loader_view.hpp"
 
 namespace keysieve {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json to_json(const HistoryEntry& entry) {
-  return {{"at", entry.at},
-          {"event", to_string(entry.event)},
-          {"generation", entry.generation},
-          {"publication", number_or_null(entry.publication)},
-          {"key_count", entry.key_count},
-          {"known_absent_count", or_null(entry.known_absent)},
-          {"bytes", entry.bytes},
-          {"pull_seconds", or_null(entry.pull_seconds)},
-          {"publish_seconds", or_null(entry.publish_seconds)},
-          {"reason", text_or_null(entry.reason)}};
-}
-
-Json to_json(const SetReport& report, SteadyTime now) {
-  Json refused = Json::object();
-  for (std::size_t i = 0; i < kRefusals.size(); ++i) {
-    refused[std::string(to_string(kRefusals[i]))] = report.refused[i];
-  }
-  Json history = Json::array();
-  for (const HistoryEntry& entry : report.history) history.push_back(to_json(entry));
-  return {{"store", report.store},
-          {"trouble", to_string(report.diagnosis.trouble)},
-          {"trouble_reason", text_or_null(report.diagnosis.reason)},
-          {"cache_trouble", text_or_null(report.cache_trouble)},
-          {"store_generation", number_or_null(report.store_generation)},
-          {"store_lag_seconds", store_lag_seconds(report, now)},
-          {"keys_change_ratio", or_null(report.key_change)},
-          {"adds_kept", report.adds_kept},
-          {"refused_generations", refused},
-          {"damages_found", report.damages},
-          {"history", history}};
-}
-
-Json to_json(const StoreReport& store) {
-  return {{"store", store.name},
-          {"url", store.shown},
-          {"up", store.is_up},
-          {"failure", text_or_null(store.failure)}};
-}
-
-Json to_json(const SeenReport& report) {
-  return {{"store", text_or_null(report.store)},
-          {"trouble_reason", text_or_null(report.reason)},
-          {"full", report.is_full},
-          {"saved_at", number_or_null(report.saved_at)},
-          {"keys_saved", report.keys_saved},
-          {"keys_merged", report.keys_merged},
-          {"saves_lost", report.saves_lost}};
-}
 
 Json to_json(const ShardDistribution& shards) {
   return {
@@ -74,23 +18,19 @@ Json to_json(const ShardDistribution& shards) {
 }
 
 Json to_json(const LoaderView& view) {
-  Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
-  json.update({{"version", kVersion},
-               {"ready", view.is_ready()},
-               {"alive", view.heartbeat.is_alive},
-               {"heartbeat_age_seconds", view.heartbeat.age.count()},
-               {"started_at", view.loader.started_at},
-               {"stores", Json::array()},
-               {"sets", Json::array()},
-               {"seen_sets", Json::array()}});
-  for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
+  Json json = view.directory ? object_of(directory_fields(), *view.directory)
+                             : Json{{"directory", view.loader->directory}};
+  json.update(object_of(loader_fields(), view));
+  json["stores"] = list_of(store_fields(), view.loader->stores);
+  json["sets"] = Json::array();
   for (const LoadedSet& set : view.sets) {
-    json["sets"].push_back(to_json(set));
-    json["sets"].back()["loader"] = to_json(*set.loader, view.steady_now);
+    json["sets"].push_back(object_of<SetFacts>(set_fields(), set));
+    json["sets"].back()["loader"] = object_of(loaded_set_fields(), set);
   }
+  json["seen_sets"] = Json::array();
   for (const LoadedSeenSet& seen : view.seen) {
-    json["seen_sets"].push_back(to_json(seen));
-    json["seen_sets"].back()["loader"] = to_json(seen.loader);
+    json["seen_sets"].push_back(object_of<SeenSetFacts>(seen_set_fields(), seen));
+    json["seen_sets"].back()["loader"] = object_of(seen_report_fields(), seen.loader);
   }
   return json;
 }
@@ -115,10 +55,8 @@ std::string page_json_text(const LoaderView& view) {
   json["host"] = host_name();
   json["now"] = view.now;
   for (std::size_t i = 0; i < view.sets.size(); ++i) {
-    const LoadedSet& set = view.sets[i];
-    Json& shown = json["sets"][i];
-    shown["max_fpr"] = or_null(set.loader->max_fpr);
-    shown["shards"] = set.shards ? to_json(*set.shards) : Json();
+    const auto& shards = view.sets[i].shards;
+    json["sets"][i]["shards"] = shards ? to_json(*shards) : Json();
   }
   return written(json);
 }

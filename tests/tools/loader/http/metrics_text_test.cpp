@@ -20,7 +20,6 @@ namespace keysieve::test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/packaging/monitoring/";
 
@@ -67,11 +66,9 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
   return all;
 }
 
-using Type = MetricWriter::Type;
-
 TEST(MetricWriter, LetsNoLabelEndEarly) {
   MetricWriter writer;
-  writer.family(Type::Gauge, "up", "Up.");
+  writer.family("up", "Up.");
   writer.sample({{"store", "a\"} 1\nfake{x=\"\\"}}, 1);
   EXPECT_EQ(writer.text(), "# HELP up Up.\n# TYPE up gauge\nup{store=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 1\n");
 }
@@ -80,19 +77,19 @@ TEST(MetricWriter, CountsDurationsUpToEachBound) {
   Durations durations;
   for (const double duration : {0.0005, 0.05, 0.1, 500.0}) durations.add(duration);
   MetricWriter writer;
-  writer.family(Type::Histogram, "pull_seconds", "Pulls.");
+  writer.family("pull_duration_seconds", "Pulls.");
   writer.histogram({{"set", "tags"}}, durations);
   EXPECT_EQ(writer.text(),
-            "# HELP pull_seconds Pulls.\n# TYPE pull_seconds histogram\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.001\"} 1\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.01\"} 1\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.1\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"1\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"10\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"100\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"+Inf\"} 4\n"
-            "pull_seconds_sum{set=\"tags\"} 500.1505\n"
-            "pull_seconds_count{set=\"tags\"} 4\n");
+            "# HELP pull_duration_seconds Pulls.\n# TYPE pull_duration_seconds histogram\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"0.001\"} 1\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"0.01\"} 1\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"0.1\"} 3\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"1\"} 3\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"10\"} 3\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"100\"} 3\n"
+            "pull_duration_seconds_bucket{set=\"tags\",le=\"+Inf\"} 4\n"
+            "pull_duration_seconds_sum{set=\"tags\"} 500.1505\n"
+            "pull_duration_seconds_count{set=\"tags\"} 4\n");
 }
 
 // full_view() with a history, and with a set that is not published.
@@ -155,12 +152,6 @@ TEST(Metrics, KeepTheirBytes) {
 
 TEST(StatusJson, KeepsItsBytes) {
   EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
-}
-
-TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
-  LoaderView view = full_view();
-  view.sets.front().published->known_absent.reset();
-  EXPECT_THAT(metrics_text(view), Not(HasSubstr("keysieve_set_known_absent_keys")));
 }
 
 TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {

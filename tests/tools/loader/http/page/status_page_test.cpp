@@ -86,7 +86,7 @@ class PageOfView : public ::testing::Test {
 };
 using PageOfViewInChromium = PageOfView;
 
-// Whatever is green on the board of a loader that has stopped.
+// Whatever is green in the last report of a loader that has stopped.
 TEST_F(PageOfViewInChromium, SaysSinceWhenALoaderStandsStillAndWhatToDo) {
   LoaderView view = full_view();
   view.sets.clear();
