@@ -50,13 +50,9 @@ std::string cell_of(Unit unit, const Json& value, UnixSeconds now) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-Colour colour_of_state(const std::string& cell) {
-  if (cell == to_string(Availability::Ready)) return Colour::None;
-  return cell == to_string(Availability::Bypassed) ? Colour::Yellow : Colour::Red;
-}
-
-Colour colour_of_codes(const std::string& cell) {
-  return cell == kNoCodes ? Colour::None : Colour::Red;
+Colour colour_of(const std::string& state) {
+  if (state == "ready" || state == "ok" || state == kNoCodes) return Colour::None;
+  return state == "bypassed" || state == "warning" ? Colour::Yellow : Colour::Red;
 }
 
 }  // namespace keysieve

@@ -12,8 +12,7 @@ namespace keysieve {
 
 // "-" without a value.
 std::string cell_of(Unit unit, const Json& value, UnixSeconds now);
-Colour colour_of_state(const std::string& cell);
-Colour colour_of_codes(const std::string& cell);
+Colour colour_of(const std::string& state);
 
 template <typename Facts>
 void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts>& all, UnixSeconds now,
@@ -27,8 +26,7 @@ void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts
   }
   Table table(std::move(headings));
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i]->unit == Unit::State) table.colour_column(i, colour_of_state);
-    if (columns[i]->unit == Unit::Codes) table.colour_column(i, colour_of_codes);
+    if (columns[i]->unit == Unit::State || columns[i]->unit == Unit::Codes) table.colour_column(i, colour_of);
   }
   for (const Facts& facts : all) {
     std::vector<std::string> row;

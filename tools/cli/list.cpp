@@ -18,7 +18,7 @@ Json current(const StoredSet& set) {
   return set.pointer.current ? to_value((*set.pointer.current).*member) : Json();
 }
 
-const Field<StoredSet> kFields[]{
+const Field<StoredSet> kListFields[]{
     {"set", Unit::Plain, fact<&StoredSet::name>, "", "", "set"},
     {"generation", Unit::Generation, current<&SnapshotRecord::generation>, "", "", "generation"},
     {"key_count", Unit::Count, current<&SnapshotRecord::key_count>, "", "", "keys"},
@@ -32,9 +32,10 @@ const Field<StoredSet> kFields[]{
 };
 
 void print(const std::string& store, const std::vector<StoredSet>& sets) {
-  if (is_said_as_json()) return print_json({{"store", store}, {"sets", list_of<StoredSet>(kFields, sets)}});
+  if (is_said_as_json())
+    return print_json({{"store", store}, {"sets", list_of<StoredSet>(kListFields, sets)}});
   if (sets.empty()) return fmt::print("{}: holds no sets\n", store);
-  print_columns<StoredSet>(kFields, sets, 0, /*is_wide=*/false);
+  print_columns<StoredSet>(kListFields, sets, 0, /*is_wide=*/false);
   for (const StoredSet& set : sets) {
     if (set.failure) fmt::print("{}: {}\n", set.name, set.failure->what());
   }

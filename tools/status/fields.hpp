@@ -29,7 +29,7 @@ enum class Unit {
   Age,         // Unix seconds, shown as the time since then; so in metrics
   Until,       // Unix seconds, shown as the time until then; so in metrics
   Moment,      // Unix seconds, shown as they are
-  State,       // an Availability
+  State,       // an Availability, or how bad something is
   Codes,       // of the runbook
 };
 

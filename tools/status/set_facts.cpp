@@ -78,7 +78,7 @@ std::string_view code_of(const SetFacts& set) noexcept {
 std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
                                                  UnixSeconds now) {
   std::vector<std::string_view> codes = troubles.names();
-  if (next_look != 0 && now > next_look) codes.push_back(kLoaderSilent);
+  if (next_look != 0 && now > next_look) codes.push_back(to_string(Trouble::LoaderSilent));
   return codes;
 }
 

@@ -14,8 +14,6 @@
 
 namespace keysieve {
 
-inline constexpr std::string_view kLoaderSilent = "loader_silent";
-
 struct BypassStatus {
   bool is_on = false;
   UnixSeconds until = 0;  // 0: until it is switched off
