@@ -193,13 +193,9 @@ class Doctor {
   const SetFacts& look_at_set(const std::string& name) {
     SetReader reader = status_reader(directory_, name);
     reader.follow();
-    const SetFacts& set = sets_.emplace_back(set_facts(reader, now_, Reading::Headers));
+    const SetFacts& set = sets_.emplace_back(set_facts(reader, now_, Reading::Checksums));
     const std::string subject = "set " + name;
-    if (const auto damage = damage_of(reader)) {
-      add(kError, subject, to_string(ErrorKind::Data), *damage);
-      return set;
-    }
-    std::string fact = fact_of(set_fields(), set, now_);
+    std::string fact = fact_of(kSetFields, set, now_);
     if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted)
       fact += "; " + owner_and_mode(directory_ + "/" + name);
     judge(subject, set, code_of(set) == to_string(Availability::Bypassed), fact);
@@ -216,9 +212,10 @@ class Doctor {
 
   // As status: the troubles of a set that answers are warnings, and so is a bypass by will.
   void judge(const std::string& subject, const auto& set, bool is_bypassed, const std::string& fact) {
-    const bool is_good = is_bypassed || set.availability == Availability::Ready;
+    const bool answers = is_bypassed || set.availability == Availability::Ready;
     if (is_bypassed) add(kWarning, subject, to_string(Availability::Bypassed), fact);
-    for (const std::string_view code : set.troubles) add(is_good ? kWarning : kError, subject, code, fact);
+    for (const std::string_view code : set.troubles)
+      add(answers && code != to_string(ErrorKind::Data) ? kWarning : kError, subject, code, fact);
     if (!is_bypassed && set.troubles.empty()) ok(subject, fact);
   }
 
@@ -260,7 +257,7 @@ class Doctor {
     for (const std::string& name : names) {
       const SeenSetFacts set = seen_set_facts(directory_, name, now_);
       judge("seen set " + name, set, set.availability == Availability::Bypassed,
-            fact_of(seen_set_fields(), set, now_));
+            fact_of(kSeenSetFields, set, now_));
     }
     if (is_of_directory_) compare("seen set ", names, config_->seen, Trouble::SeenMissing);
     const bool has_any = !names.empty() || (is_of_directory_ && !config_->seen.empty());

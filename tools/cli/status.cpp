@@ -49,7 +49,7 @@ Codes troubles_of(const Shown& shown) {
 void print_reason(const SetFacts& set) {
   if (set.reason.empty()) return;
   const bool is_by_will = set.bypasses && code_of(set) == to_string(Availability::Bypassed);
-  const UnixSeconds until = is_by_will ? bypassed_until(*set.bypasses) : 0;
+  const UnixSeconds until = is_by_will ? set.bypasses->until() : 0;
   fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
 }
 
@@ -63,9 +63,9 @@ void print_reason(const SeenSetFacts& set) {
 
 void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
   const auto& [directory, sets, seen] = shown;
-  if (!sets.empty()) print_columns(set_fields(), sets, now, is_wide);
+  if (!sets.empty()) print_columns(kSetFields, sets, now, is_wide);
   for (const SetFacts& set : sets) print_reason(set);
-  if (!seen.empty()) print_columns(seen_set_fields(), seen, now, is_wide);
+  if (!seen.empty()) print_columns(kSeenSetFields, seen, now, is_wide);
   for (const SeenSetFacts& set : seen) print_reason(set);
   if (sets.empty() && seen.empty()) fmt::print("{}: no set is published here\n", directory.directory);
   for (const std::string_view code : troubles_of(shown)) fmt::print("{}: docs/runbook.md#{}\n", code, code);
@@ -96,27 +96,14 @@ WantedSets wanted_sets(const StatusOptions& options) {
   return wanted;
 }
 
-// Throws Data that names all sets whose bytes are not those that were published.
-void check_damage(const std::vector<SetFacts>& sets) {
-  std::string damaged;
-  for (const SetFacts& set : sets) {
-    if (set.damage)
-      damaged +=
-          fmt::format("{}set \"{}\" is damaged: {}", damaged.empty() ? "" : "; ", set.name, *set.damage);
-  }
-  if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
-}
-
 Shown look(const StatusOptions& options, UnixSeconds now) {
   Shown shown;
   const WantedSets wanted = wanted_sets(options);
   for (const std::string& name : wanted.published) {
     SetReader reader = status_reader(options.directory, name);
     reader.follow();
-    shown.sets.push_back(set_facts(reader, now, Reading::HugePages));
-    if (options.verify) shown.sets.back().damage = damage_of(reader);
+    shown.sets.push_back(set_facts(reader, now, options.verify ? Reading::Checksums : Reading::HugePages));
   }
-  check_damage(shown.sets);
   for (const std::string& name : wanted.seen)
     shown.seen.push_back(seen_set_facts(options.directory, name, now));
   shown.directory = directory_status(options.directory);
@@ -124,9 +111,9 @@ Shown look(const StatusOptions& options, UnixSeconds now) {
 }
 
 Json to_json(const Shown& shown) {
-  Json json = object_of(directory_fields(), shown.directory);
-  json["sets"] = list_of(set_fields(), shown.sets);
-  json["seen_sets"] = list_of(seen_set_fields(), shown.seen);
+  Json json = object_of(kDirectoryFields, shown.directory);
+  json["sets"] = list_of(kSetFields, shown.sets);
+  json["seen_sets"] = list_of(kSeenSetFields, shown.seen);
   return json;
 }
 
@@ -224,7 +211,7 @@ void add_status(CLI::App& program, VerbResult& result) {
       "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
   verb->add_flag(
       "--verify", options->verify,
-      "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
+      "Read all that is published and compare it with its checksums; the trouble is then \"damaged\"");
   add_watch(verb, options->watch);
   verb->callback([options, &result] {
     if (options->watch) return watch(*options);

@@ -26,11 +26,11 @@ Json layer(const SetFacts& set) {
 
 template <auto bypass>
 Json is_on(const SetFacts& set) {
-  return set.bypasses ? Json(((*set.bypasses).*bypass).is_on) : Json();
+  return set.bypasses ? Json(((*set.bypasses).*bypass).has_value()) : Json();
 }
 template <auto bypass>
 Json until(const SetFacts& set) {
-  return set.bypasses ? number_or_null(((*set.bypasses).*bypass).until) : Json();
+  return set.bypasses ? number_or_null(((*set.bypasses).*bypass).value_or(0)) : Json();
 }
 
 bool has_layer(const SetFacts& set) {
@@ -46,7 +46,7 @@ Json states(const Set& set) {
   return one_of(kAvailabilities, [&](Availability one) { return set.availability == one; });
 }
 
-const Field<DirectoryStatus> kDirectoryFields[]{
+const Field<DirectoryStatus> kDirectoryTable[]{
     {"directory", Unit::Plain, fact<&DirectoryStatus::directory>},
     {"visible_bytes", Unit::Size, [](auto& status) { return Json(status.memory.visible_bytes); },
      "keysieve_directory_visible_bytes", "Shared memory of all publications that have a name."},
@@ -56,7 +56,7 @@ const Field<DirectoryStatus> kDirectoryFields[]{
     {"huge_pages", Unit::Plain, fact<&DirectoryStatus::huge_pages>},
 };
 
-const Field<SetFacts> kSetFields[]{
+const Field<SetFacts> kSetTable[]{
     {"set", Unit::Plain, fact<&SetFacts::name>, "", "", "set"},
     {"availability", Unit::State, state<SetFacts>, "", "", "state"},
     {"", Unit::Plain, states<SetFacts>, "keysieve_set_availability",
@@ -64,10 +64,10 @@ const Field<SetFacts> kSetFields[]{
     {"code", Unit::Plain, [](auto& set) { return set.reason.empty() ? Json() : Json(code_of(set)); }},
     {"reason", Unit::Plain, fact_if_any<&SetFacts::reason>},
     {"troubles", Unit::Codes, fact<&SetFacts::troubles>, "", "", "trouble"},
-    {"bypass", Unit::Plain, is_on<&BypassesStatus::by_operator>},
-    {"bypass_until", Unit::Moment, until<&BypassesStatus::by_operator>},
-    {"store_bypass", Unit::Plain, is_on<&BypassesStatus::in_store>},
-    {"store_bypass_until", Unit::Moment, until<&BypassesStatus::in_store>},
+    {"bypass", Unit::Plain, is_on<&Bypasses::by_operator>},
+    {"bypass_until", Unit::Moment, until<&Bypasses::by_operator>},
+    {"store_bypass", Unit::Plain, is_on<&Bypasses::in_store>},
+    {"store_bypass_until", Unit::Moment, until<&Bypasses::in_store>},
     {"publication", Unit::Plain,
      [](auto& set) { return set.published ? Json(set.published->id.publication) : Json(); },
      "keysieve_set_publication", "Publication that is live; rises with each publish.", "publication", kWide},
@@ -120,7 +120,7 @@ const Field<SetFacts> kSetFields[]{
     {"heartbeat_at", Unit::Age, live_if_any<&LivePublication::heartbeat>, "", "", "loader seen"},
 };
 
-const Field<SeenSetFacts> kSeenSetFields[]{
+const Field<SeenSetFacts> kSeenSetTable[]{
     {"set", Unit::Plain, fact<&SeenSetFacts::name>, "", "", "seen set"},
     {"availability", Unit::State, state<SeenSetFacts>, "", "", "state"},
     {"", Unit::Plain, states<SeenSetFacts>, "keysieve_seen_availability",
@@ -155,16 +155,8 @@ const Field<SeenSetFacts> kSeenSetFields[]{
 
 }  // namespace
 
-std::span<const Field<DirectoryStatus>> directory_fields() {
-  return kDirectoryFields;
-}
-
-std::span<const Field<SetFacts>> set_fields() {
-  return kSetFields;
-}
-
-std::span<const Field<SeenSetFacts>> seen_set_fields() {
-  return kSeenSetFields;
-}
+const std::span<const Field<DirectoryStatus>> kDirectoryFields = kDirectoryTable;
+const std::span<const Field<SetFacts>> kSetFields = kSetTable;
+const std::span<const Field<SeenSetFacts>> kSeenSetFields = kSeenSetTable;
 
 }  // namespace keysieve

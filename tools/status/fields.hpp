@@ -93,8 +93,8 @@ Json list_of(std::span<const Field<Facts>> fields, const std::vector<Facts>& all
   return list;
 }
 
-std::span<const Field<DirectoryStatus>> directory_fields();
-std::span<const Field<SetFacts>> set_fields();
-std::span<const Field<SeenSetFacts>> seen_set_fields();
+extern const std::span<const Field<DirectoryStatus>> kDirectoryFields;
+extern const std::span<const Field<SetFacts>> kSetFields;
+extern const std::span<const Field<SeenSetFacts>> kSeenSetFields;
 
 }  // namespace keysieve

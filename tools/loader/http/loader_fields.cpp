@@ -1,4 +1,4 @@
-// The tables of what only the loader knows.
+// The tables of what only the loader knows, and all tables as JSON.
 #include "tools/loader/http/loader_view.hpp"
 #include "tools/program/program.hpp"
 
@@ -39,7 +39,22 @@ Json history(const LoadedSet& set) {
   return history;
 }
 
-const Field<LoaderView> kLoaderFields[]{
+// How evenly the keys are spread; null where nothing is published.
+Json shards(const LoadedSet& set) {
+  if (!set.shards) return {};
+  const ShardDistribution& shards = *set.shards;
+  return {
+      {"measure", shards.measure == ShardDistribution::Measure::FillRatio ? "fill_ratio" : "keys_per_shard"},
+      {"count", shards.shard_count},
+      {"lowest", shards.lowest},
+      {"highest", shards.highest},
+      {"mean", shards.mean},
+      {"bins", shards.bins}};
+}
+
+const Field<LoaderView> kLoaderTable[]{
+    {"host", Unit::Plain, fact<&LoaderView::host>},
+    {"now", Unit::Moment, fact<&LoaderView::now>},
     {"version", Unit::Plain, [](auto&) { return Json(kVersion); }},
     {"", Unit::Plain,
      [](auto&) {
@@ -55,7 +70,7 @@ const Field<LoaderView> kLoaderFields[]{
      "When keysieved was started, in Unix time."},
 };
 
-const Field<StoreReport> kStoreFields[]{
+const Field<StoreReport> kStoreTable[]{
     {"store", Unit::Plain, fact<&StoreReport::name>},
     {"url", Unit::Plain, fact<&StoreReport::shown>},
     {"up", Unit::Plain, fact<&StoreReport::is_up>, "keysieve_store_up",
@@ -63,7 +78,7 @@ const Field<StoreReport> kStoreFields[]{
     {"failure", Unit::Plain, fact_if_any<&StoreReport::failure>},
 };
 
-const Field<LoadedSet> kLoadedSetFields[]{
+const Field<LoadedSet> kLoadedSetTable[]{
     {"store", Unit::Plain, report<&SetReport::store>},
     {"trouble", Unit::Plain, [](auto& set) { return Json(to_string(set.loader->diagnosis.trouble)); }},
     {"", Unit::Plain,
@@ -92,10 +107,11 @@ const Field<LoadedSet> kLoadedSetFields[]{
      "reason"},
     {"damages_found", Unit::Count, report<&SetReport::damages>, "keysieve_set_damages_found_total",
      "How often bytes in shared memory had changed by themselves; they are published again or restored."},
+    {"shards", Unit::Plain, shards},
     {"history", Unit::Plain, history},
 };
 
-const Field<SeenReport> kSeenReportFields[]{
+const Field<SeenReport> kSeenReportTable[]{
     {"store", Unit::Plain, fact_if_any<&SeenReport::store>},
     {"", Unit::Plain, [](auto& seen) { return Json(!seen.is_good()); }, "keysieve_seen_trouble",
      "1 when the loader cannot do what it should with the set."},
@@ -113,20 +129,27 @@ const Field<SeenReport> kSeenReportFields[]{
 
 }  // namespace
 
-std::span<const Field<LoaderView>> loader_fields() {
-  return kLoaderFields;
-}
+const std::span<const Field<LoaderView>> kLoaderFields = kLoaderTable;
+const std::span<const Field<StoreReport>> kStoreFields = kStoreTable;
+const std::span<const Field<LoadedSet>> kLoadedSetFields = kLoadedSetTable;
+const std::span<const Field<SeenReport>> kSeenReportFields = kSeenReportTable;
 
-std::span<const Field<StoreReport>> store_fields() {
-  return kStoreFields;
-}
-
-std::span<const Field<LoadedSet>> loaded_set_fields() {
-  return kLoadedSetFields;
-}
-
-std::span<const Field<SeenReport>> seen_report_fields() {
-  return kSeenReportFields;
+std::string status_json_text(const LoaderView& view) {
+  Json json = view.directory ? object_of(kDirectoryFields, *view.directory)
+                             : Json{{"directory", view.loader->directory}};
+  json.update(object_of(kLoaderFields, view));
+  json["stores"] = list_of(kStoreFields, view.loader->stores);
+  json["sets"] = Json::array();
+  for (const LoadedSet& set : view.sets) {
+    json["sets"].push_back(object_of<SetFacts>(kSetFields, set));
+    json["sets"].back()["loader"] = object_of(kLoadedSetFields, set);
+  }
+  json["seen_sets"] = Json::array();
+  for (const LoadedSeenSet& seen : view.seen) {
+    json["seen_sets"].push_back(object_of<SeenSetFacts>(kSeenSetFields, seen));
+    json["seen_sets"].back()["loader"] = object_of(kSeenReportFields, seen.loader);
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace keysieve

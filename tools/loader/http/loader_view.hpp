@@ -51,7 +51,7 @@ inline Heartbeat heartbeat_of(const LoaderReport& report, SteadyTime now, const 
 struct LoadedSet : SetFacts {
   std::shared_ptr<const SetReport> loader;  // never nullptr
   double store_lag_seconds = 0;  // how long the current generation of the store has not been live; 0: it is
-  std::shared_ptr<const ShardDistribution> shards{};  // nullptr if nothing is published, or not asked for
+  std::shared_ptr<const ShardDistribution> shards{};  // nullptr if nothing is published
 };
 
 struct LoadedSeenSet : SeenSetFacts {
@@ -59,6 +59,7 @@ struct LoadedSeenSet : SeenSetFacts {
 };
 
 struct LoaderView {
+  std::string host{};
   UnixSeconds now = 0;
   UnixSeconds started_at = 0;
   std::shared_ptr<const LoaderReport> loader;
@@ -71,19 +72,17 @@ struct LoaderView {
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader->is_ready; }
 };
 
-// One thread.
+// In one thread.
 class LoaderViewer {
  public:
   LoaderViewer(const LatestReport& reports, const HealthLimits& limits)
       : reports_(reports), limits_(limits) {}
 
-  // Whether to read the shards of all sets. For a new publication that takes a moment: a second for some GiB.
-  enum class Shards { Skip, Read };
-  LoaderView look(Shards shards);
+  // Reads the shards of each new publication, which takes a moment: a second for some GiB.
+  LoaderView look();
 
  private:
-  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
-                    UnixSeconds now);
+  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, UnixSeconds now);
 
   const LatestReport& reports_;
   const HealthLimits limits_;
@@ -92,16 +91,13 @@ class LoaderViewer {
   std::map<std::string, KnownDistribution> distributions_;  // of each set's last one, so that it is read once
 };
 
-std::span<const Field<LoaderView>> loader_fields();
-std::span<const Field<StoreReport>> store_fields();
-std::span<const Field<LoadedSet>> loaded_set_fields();
-std::span<const Field<SeenReport>> seen_report_fields();
+extern const std::span<const Field<LoaderView>> kLoaderFields;
+extern const std::span<const Field<StoreReport>> kStoreFields;
+extern const std::span<const Field<LoadedSet>> kLoadedSetFields;
+extern const std::span<const Field<SeenReport>> kSeenReportFields;
 
 // /metrics, for Prometheus. docs/metrics.md says what each of them means.
 std::string metrics_text(const LoaderView& view);
-// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
+// /status.json: what `keysieve status --json` prints, plus what only the loader knows. The page shows it.
 std::string status_json_text(const LoaderView& view);
-// /page.json: the same, plus what only the status page shows. May change with the page.
-std::string page_json_text(const LoaderView& view);
-
 }  // namespace keysieve

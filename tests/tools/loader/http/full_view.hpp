@@ -38,6 +38,7 @@ inline LoaderView full_view() {
   set.store_lag_seconds = 30;
 
   LoaderView view;
+  view.host = "web1";
   view.now = 1'700'003'600;
   view.heartbeat.age = std::chrono::seconds(1);
   view.loader = std::make_shared<const LoaderReport>(LoaderReport{

@@ -1,4 +1,4 @@
-// The script of the status page: shows page.json, and asks for it again every 10 seconds. The policy in page_files.hpp
+// The script of the status page: shows status.json, and asks for it again every 10 seconds. The policy in page_files.hpp
 // allows this script, the style beside it and requests to keysieved, nothing else.
 
 const REFRESH_MS = 10_000;
@@ -208,7 +208,7 @@ function card(set, now, unfolded) {
     why('Cache', set.loader.cache_trouble && `${set.loader.cache_trouble}: after a reboot without the store, this `
       + 'host would not have what is live'),
     set.publication === null ? null
-      : el('div', {class: 'body'}, figures(set, now), set.shards === null ? null : shards(set.shards)),
+      : el('div', {class: 'body'}, figures(set, now), set.loader.shards === null ? null : shards(set.loader.shards)),
     history(set, now, unfolded));
 }
 
@@ -326,8 +326,8 @@ async function refresh() {
   setTimeout(refresh, REFRESH_MS);
   let view = null;
   try {
-    const response = await fetch('page.json', {signal: AbortSignal.timeout(REFRESH_MS)});
-    if (!response.ok) throw new Error(`page.json: ${response.status} ${await response.text()}`.trim());
+    const response = await fetch('status.json', {signal: AbortSignal.timeout(REFRESH_MS)});
+    if (!response.ok) throw new Error(`status.json: ${response.status} ${await response.text()}`.trim());
     view = await response.json();
   } catch (error) {
     showSilence(last, error.message);
