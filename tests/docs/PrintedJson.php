@@ -96,7 +96,6 @@ final class PrintedJson
         $this->print('bypass', 'tags', '--for', '1h');
         $this->print('bypass', 'tags');
         $this->print('query', 'tags', '1'); // a note says why it is maybe
-        $this->print('list');
         $this->print('doctor');
         $this->print('status');
     }

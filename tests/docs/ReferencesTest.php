@@ -63,7 +63,7 @@ final class ReferencesTest extends TestCase
 
     public function testTheMetricsPageHasEveryMetricThatTheLoaderExports(): void
     {
-        preg_match_all('/"(keysieve_\w+)"/', self::sources('tools/loader/http/metrics_text.cpp'), $exported);
+        preg_match_all('/"(keysieve_\w+)"/', self::sources('tools/{status,loader/http}/*.cpp'), $exported);
         preg_match_all('/^\| <code>(.*?)<\/code> \|/m', self::page('metrics'), $documented);
         self::assertGreaterThan(40, count($exported[1]));
         self::assertEqualsCanonicalizing($exported[1], str_replace('&#95;', '_', $documented[1]));
@@ -142,6 +142,6 @@ final class ReferencesTest extends TestCase
 
     private static function sources(string $pattern): string
     {
-        return implode('', array_map(file_get_contents(...), glob($pattern)));
+        return implode('', array_map(file_get_contents(...), glob($pattern, GLOB_BRACE)));
     }
 }

@@ -245,7 +245,7 @@ TEST_F(StarvedKeysieved, GoesOnOrIsFollowedByOneThatDoes) {
     faults_.begin(number, lasts);
     const std::uint64_t generation = site_.push("tags", kKeys).generation;
     site_.add("tags", {100'000 + i, 1});
-    for (const char* page : {"/metrics", "/page.json", "/healthz"}) ask(socket_, page);
+    for (const char* page : {"/metrics", "/status.json", "/healthz"}) ask(socket_, page);
     if (lasts) {  // until it has met it
       EXPECT_TRUE(eventually([&] { return faults_.made() >= number; }));
       faults_.end();

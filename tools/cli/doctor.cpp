@@ -1,47 +1,353 @@
-// keysieve doctor: facts about a host, as the user who runs it sees them.
-#include "tools/doctor/doctor.hpp"
-
+// keysieve doctor: what status says, and rights, room and stores, all as the user who runs it sees them. It
+// changes nothing and never switches users.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <memory>
-#include <sstream>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/worker/snapshot/layout.hpp"
+#include "tools/cli/field_table.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/program/accounts.hpp"
+#include "tools/program/memory_left.hpp"
+#include "tools/program/printable.hpp"
+#include "tools/program/program.hpp"
+#include "tools/program/units.hpp"
+#include "tools/stores/store_url.hpp"
+#include "tools/transfer/shared_seed.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
 namespace {
 
 constexpr int kFoundAnError = 1;
+constexpr std::uint64_t kPublicationsThatFit = 3;  // the current one, the next, and one still being read
+constexpr UnixSeconds kOldKeys = 172'800;          // 48 h, as the alert KeysieveKeysOld
+constexpr UnixSeconds kClockTolerance = 5;
 
 struct DoctorOptions {
   std::string directory;
   std::optional<std::string> config_path;
 };
 
-// Each line begins with its severity.
-void print_in_colour(const Findings& findings) {
-  std::istringstream lines(findings.to_text());
-  for (std::string line; std::getline(lines, line);) {
-    const std::string severity = line.substr(0, line.find(' '));
-    const Colour colour = severity == to_string(Severity::Error)     ? Colour::Red
-                          : severity == to_string(Severity::Warning) ? Colour::Yellow
-                                                                     : Colour::None;
-    fmt::print("{}{}\n", coloured(severity, colour, stdout), line.substr(severity.size()));
-  }
+constexpr std::string_view kOk = "ok";
+constexpr std::string_view kWarning = "warning";  // works, but not as well as it could, or not for long
+constexpr std::string_view kError = "error";      // lookups come back as maybe, or refreshes do not come
+
+// One line. docs/runbook.md has a section for each code but "ok".
+struct Finding {
+  std::string_view severity;
+  std::string subject;  // "set tags"
+  std::string code;     // the name of a Trouble, an ErrorKind or an Availability
+  std::string fact;
+
+  [[nodiscard]] std::string link() const { return severity == kOk ? "" : "docs/runbook.md#" + code; }
+};
+
+// "/run/keysieve: keysieve:www-data 0750"
+std::string owner_and_mode(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_read_error(path, errno);
+  return fmt::format("{}: {}:{} {:04o}", path, user_name(status.st_uid), group_name(status.st_gid),
+                     status.st_mode & 07777);
 }
 
+// Write permission does not count if a sticky bit keeps users to their own files, or if the mount is
+// read-only for this process.
+bool others_may_write(const std::string& folder, const struct stat& status) {
+  const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
+  if (!by_group && (status.st_mode & S_IWOTH) == 0) return false;
+  if ((status.st_mode & S_ISVTX) != 0) return false;
+  struct statvfs mounted {};
+  return ::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_RDONLY) == 0;
+}
+
+// LMDB makes its lock file with the rights of the first user that opens the store: that must not be root.
+bool would_make_a_file(const StoreConfig& store) {
+  StoreUrl url = parse_store_url(store.url);
+  if (url.scheme != "lmdb") return false;
+  const std::string folder = take_folder(url);
+  struct stat status {};
+  std::error_code failure;
+  return ::stat(folder.c_str(), &status) == 0 && status.st_uid != ::geteuid() &&
+         !std::filesystem::exists(folder + "/lock.mdb", failure);
+}
+
+// "ready: generation 7, keys 80,000, …": the columns of status.
+template <typename Set>
+std::string fact_of(std::span<const Field<Set>> fields, const Set& set, UnixSeconds now) {
+  std::string text;
+  for (const Field<Set>& field : fields.subspan(1)) {
+    const bool is_shown =
+        !field.heading.empty() && !field.is_wide && field.unit != Unit::State && field.unit != Unit::Codes;
+    const Json value = is_shown ? field.value(set) : Json();
+    if (value.is_null()) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? ": " : ", ", field.heading, cell_of(field.unit, value, now));
+  }
+  return (set.reason.empty() ? std::string(to_string(set.availability)) : set.reason) + text;
+}
+
+class Doctor {
+ public:
+  explicit Doctor(const DoctorOptions& options) : directory_(options.directory) {
+    ok("program", fmt::format("keysieve {}, snapshot format {}, run by {}", kVersion, snapshot_formats_text(),
+                              user_name(::geteuid())));
+    if (options.config_path) attempt("configuration", [&] { read_configuration(*options.config_path); });
+    attempt("directory", [&] { look_at_directory(); });
+    attempt("seen sets", [&] { look_at_seen_sets(); });
+    if (!config_) return;
+    attempt("cache", [&] { look_at_cache(); });
+    for (const StoreConfig& store : config_->stores)
+      attempt("store " + store.name, [&] { look_at_store("store " + store.name, store); });
+  }
+
+  [[nodiscard]] const std::vector<Finding>& findings() const noexcept { return findings_; }
+
+ private:
+  // The fact is made printable, because stores may say anything, and root's terminal shows it.
+  void add(std::string_view severity, std::string subject, std::string_view code, std::string_view fact) {
+    findings_.push_back({severity, std::move(subject), std::string(code), printable(fact)});
+  }
+  void ok(std::string subject, std::string_view fact) { add(kOk, std::move(subject), "ok", fact); }
+  void warn(std::string subject, Trouble trouble, std::string_view fact) {
+    add(kWarning, std::move(subject), to_string(trouble), fact);
+  }
+  void fail(std::string subject, Trouble trouble, std::string_view fact) {
+    add(kError, std::move(subject), to_string(trouble), fact);
+  }
+  void attempt(const std::string& subject, const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      add(kError, subject, to_string(error.kind()), error.what());
+    }
+  }
+
+  void read_configuration(const std::string& path) {
+    config_ = load_config(path);
+    ok("configuration",
+       fmt::format("{}: {}, {}", path, format_count_of(config_->sets.size() + config_->seen.size(), "set"),
+                   format_count_of(config_->stores.size(), "store")));
+    std::error_code failure;
+    is_of_directory_ = std::filesystem::path(config_->directory) == directory_ ||
+                       std::filesystem::equivalent(config_->directory, directory_, failure);
+    if (!is_of_directory_)
+      fail("configuration", Trouble::OtherDirectory,
+           fmt::format("{}: publishes in {}, looked at is {}", path, config_->directory, directory_));
+  }
+
+  void look_at_directory() {
+    look_at_way();
+    const FileDescriptor opened(::open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.is_open()) throw_read_error("directory " + directory_, errno);
+    if (is_in_memory(opened, directory_)) {
+      ok("directory", owner_and_mode(directory_) + ", a tmpfs");
+    } else {
+      warn("directory", Trouble::NotTmpfs, owner_and_mode(directory_) + ", on a disk");
+    }
+    const std::vector<std::string> names = sets_in(directory_);
+    std::uint64_t total_bytes = 0;
+    for (const std::string& name : names) {
+      const SetFacts& set = look_at_set(name);
+      const std::uint64_t bytes = set.published ? set.published->bytes : 0;
+      largest_bytes_ = std::max(largest_bytes_, bytes);
+      total_bytes += bytes;
+    }
+    look_for_room("room", directory_, kPublicationsThatFit * total_bytes);
+    try {
+      check_memory_for(largest_bytes_, "the next publication");
+      ok("memory", "enough is left for the next publication");
+    } catch (const Error& error) {
+      fail("memory", Trouble::NoMemory, error.what());
+    }
+    if (is_of_directory_) return compare("set ", names, config_->sets, Trouble::NotPublished);
+    if (names.empty() && seen_sets_in(directory_).empty())
+      fail("directory", Trouble::NotPublished, directory_ + ": no set is published here");
+  }
+
+  // Starts at the root. Throws MissingInput, Permission for the first folder that this user cannot enter.
+  void look_at_way() {
+    std::filesystem::path part;
+    for (const auto& name : std::filesystem::absolute(directory_)) {
+      part /= name;
+      struct stat status {};
+      if (::stat(part.c_str(), &status) != 0) throw_read_error("directory " + part.native(), errno);
+      const std::string fact = owner_and_mode(part);
+      if (::access(part.c_str(), X_OK) != 0) throw_read_error(fact, errno);
+      if (others_may_write(part, status))
+        add(kWarning, "directory", to_string(ErrorKind::NotTrusted),
+            fact + ": others may put something else in the place of a set");
+    }
+  }
+
+  const SetFacts& look_at_set(const std::string& name) {
+    SetReader reader = status_reader(directory_, name);
+    reader.follow();
+    const SetFacts& set = sets_.emplace_back(set_facts(reader, now_, Reading::Checksums));
+    const std::string subject = "set " + name;
+    std::string fact = fact_of(kSetFields, set, now_);
+    if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted)
+      fact += "; " + owner_and_mode(directory_ + "/" + name);
+    judge(subject, set, code_of(set) == to_string(Availability::Bypassed), fact);
+    if (!set.published) return set;
+    const LivePublication& live = *set.published;
+    const UnixSeconds newest = std::max({live.as_of, live.published_at, live.heartbeat});
+    if (newest > now_ + kClockTolerance)
+      fail(subject, Trouble::Clock,
+           fmt::format("it has a time in the future, {}: now is {}", format_moment(newest),
+                       format_moment(now_)));
+    if (live.valid_until == 0 && now_ - live.as_of > kOldKeys) warn(subject, Trouble::OldKeys, fact);
+    return set;
+  }
+
+  // As status: the troubles of a set that answers are warnings, and so is a bypass by will.
+  void judge(const std::string& subject, const auto& set, bool is_bypassed, const std::string& fact) {
+    const bool answers = is_bypassed || set.availability == Availability::Ready;
+    if (is_bypassed) add(kWarning, subject, to_string(Availability::Bypassed), fact);
+    for (const std::string_view code : set.troubles)
+      add(answers && code != to_string(ErrorKind::Data) ? kWarning : kError, subject, code, fact);
+    if (!is_bypassed && set.troubles.empty()) ok(subject, fact);
+  }
+
+  void compare(const std::string& what, const std::vector<std::string>& here, const auto& configured,
+               Trouble missing) {
+    for (const auto& set : configured) {
+      if (std::ranges::find(here, set.name) == here.end())
+        fail(what + set.name, missing, "configured, but not in " + directory_);
+    }
+    for (const std::string& name : here) {
+      if (std::ranges::none_of(configured, [&](const auto& set) { return set.name == name; }))
+        warn(what + name, Trouble::NotConfigured, "is here, but not configured");
+    }
+  }
+
+  // no_room is an error if the next publication does not fit, and a warning if the whole file system has less
+  // than `wanted_bytes` (0: never).
+  void look_for_room(const std::string& subject, const std::string& folder, std::uint64_t wanted_bytes) {
+    std::string fact = owner_and_mode(folder);
+    struct statvfs status {};
+    if (::statvfs(folder.c_str(), &status) != 0) throw_read_error(folder, errno);
+    const std::uint64_t total = status.f_blocks * status.f_frsize;
+    const std::uint64_t free = status.f_bavail * status.f_frsize;
+    if (total == 0) return ok(subject, fact + ": its file system has no limit");
+    fact += fmt::format(": {} free of {}", format_bytes(free), format_bytes(total));
+    if (free < largest_bytes_ || (status.f_files != 0 && status.f_favail < 2)) {
+      fail(subject, Trouble::NoRoom,
+           fmt::format("{}; the next snapshot may need {} and 2 files", fact, format_bytes(largest_bytes_)));
+    } else if (total < wanted_bytes) {
+      warn(subject, Trouble::NoRoom,
+           fmt::format("{}; three publications of every set take {}", fact, format_bytes(wanted_bytes)));
+    } else {
+      ok(subject, fact);
+    }
+  }
+
+  void look_at_seen_sets() {
+    const std::vector<std::string> names = seen_sets_in(directory_);
+    for (const std::string& name : names) {
+      const SeenSetFacts set = seen_set_facts(directory_, name, now_);
+      judge("seen set " + name, set, set.availability == Availability::Bypassed,
+            fact_of(kSeenSetFields, set, now_));
+    }
+    if (is_of_directory_) compare("seen set ", names, config_->seen, Trouble::SeenMissing);
+    const bool has_any = !names.empty() || (is_of_directory_ && !config_->seen.empty());
+    if (has_any && is_shm_rmid_forced()) warn("seen sets", Trouble::SeenMemoryMayGo, kShmRmidForced);
+  }
+
+  void look_at_cache() {
+    const std::string fact = owner_and_mode(config_->cache);
+    struct stat status {};
+    if (::stat(config_->cache.c_str(), &status) != 0 ||
+        ::access(config_->cache.c_str(), R_OK | W_OK | X_OK) != 0)
+      throw_read_error(fact, errno);
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      throw Error(ErrorKind::NotTrusted, fact + ": its group or others may write to it");
+    look_for_room("cache", config_->cache, 0);
+  }
+
+  void look_at_store(const std::string& subject, const StoreConfig& store) {
+    if (would_make_a_file(store))
+      return warn(subject, Trouble::NotLookedAt,
+                  store.shown + ": has no lock file yet, and this user is not its owner");
+    const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
+    for (const SetConfig& set : config_->sets) {
+      if (set.store == store.name) compare_generation(subject, *opened, set.name);
+    }
+    for (const std::string& risk : opened->risks(true))
+      warn(subject, Trouble::StoreMayLose, store.shown + ": " + risk);
+    // Opening may ask nothing. The loader asks for the same before it restores a seen set.
+    if (std::ranges::find(config_->seen, store.name, &SeenConfig::store) != config_->seen.end())
+      ok(subject, store.shown + (find_shared_seed(*opened) ? ": saves seen sets" : ": no seed yet"));
+  }
+
+  void compare_generation(const std::string& subject, Store& store, const std::string& set_name) {
+    const auto record = read_stored_pointer(store, set_name);
+    if (!record || !record->current)
+      return fail(subject, Trouble::NeverPushed,
+                  fmt::format("{}: holds no snapshot of {}", store.name(), set_name));
+    const std::uint64_t there = record->current->generation;
+    const std::string fact = fmt::format("{}: generation {} of {}", store.name(), there, set_name);
+    const SetFacts* set = find(set_name);
+    if (set == nullptr || !set->published || !is_of_directory_) return ok(subject, fact);
+    const std::uint64_t here = set->published->generation;
+    if (here == there) return ok(subject, fact + ", as here");
+    warn(subject, here < there ? Trouble::Behind : Trouble::StoreBehind,
+         fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
+  }
+
+  // nullptr when there is no such set.
+  [[nodiscard]] const SetFacts* find(const std::string& set_name) const {
+    const auto found = std::ranges::find(sets_, set_name, &SetFacts::name);
+    return found == sets_.end() ? nullptr : &*found;
+  }
+
+  std::string directory_;
+  UnixSeconds now_ = unix_now();
+  std::optional<LoaderConfig> config_;
+  bool is_of_directory_ = false;  // that configuration
+  std::vector<SetFacts> sets_;
+  std::uint64_t largest_bytes_ = 0;  // of these; the next publication may need as much
+  std::vector<Finding> findings_;
+};
+
+const Field<Finding> kFindingFields[]{
+    {"severity", Unit::State, fact<&Finding::severity>, "", "", "severity"},
+    {"subject", Unit::Plain, fact<&Finding::subject>, "", "", "subject"},
+    {"code", Unit::Plain, fact<&Finding::code>, "", "", "code"},
+    {"fact", Unit::Plain, fact<&Finding::fact>},
+    {"runbook", Unit::Plain, [](auto& finding) { return to_value_if_any(finding.link()); }},
+    {"", Unit::Plain,
+     [](auto& finding) {
+       return Json(finding.fact + (finding.severity == kOk ? "" : " (" + finding.link() + ")"));
+     },
+     "", "", "fact"},
+};
+
 void doctor(const DoctorOptions& options, VerbResult& result) {
-  const Findings findings = examine(options.directory, options.config_path);
+  const std::vector<Finding> findings = Doctor(options).findings();
+  const auto has = [&](std::string_view severity) {
+    return std::ranges::find(findings, severity, &Finding::severity) != findings.end();
+  };
   if (is_said_as_json()) {
     print_json({{"directory", options.directory},
-                {"severity", to_string(findings.worst())},
-                {"findings", findings.to_json()}});
+                {"severity", has(kError)     ? kError
+                             : has(kWarning) ? kWarning
+                                             : kOk},
+                {"findings", list_of<Finding>(kFindingFields, findings)}});
   } else {
-    print_in_colour(findings);
+    print_columns<Finding>(kFindingFields, findings, 0, /*is_wide=*/false);
   }
-  if (findings.worst() == Severity::Error) result.exit_status = kFoundAnError;
+  if (has(kError)) result.exit_status = kFoundAnError;
 }
 
 }  // namespace

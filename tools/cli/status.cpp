@@ -4,21 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <set>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
+#include "tools/cli/field_table.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/seen_set_facts.hpp"
-#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {
@@ -49,97 +45,11 @@ Codes troubles_of(const Shown& shown) {
   return codes;
 }
 
-std::string ago_if_any(UnixSeconds moment, UnixSeconds now) {
-  if (moment == 0) return "-";
-  const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
-  const std::string longest_unit = span.substr(0, span.find(' '));
-  return moment > now ? "in " + longest_unit : longest_unit + " ago";
-}
-
-std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t whole) {
-  return part ? format_share(static_cast<double>(*part) / static_cast<double>(whole)) : "-";
-}
-
-std::string count_if_any(const std::optional<std::uint64_t>& count) {
-  return count ? format_count(*count) : "-";
-}
-
-// "none", or the codes: "refused,not_cached".
-constexpr std::string_view kNoTrouble = "none";
-
-std::string words_of(const std::vector<std::string_view>& troubles) {
-  return troubles.empty() ? std::string(kNoTrouble) : fmt::format("{}", fmt::join(troubles, ","));
-}
-
-// A column about what is live in a set, or about the set itself.
-template <typename Facts>
-struct Column {
-  const char* heading;
-  bool is_wide;  // shown only with --wide: the others usually fit into 100 columns
-  std::string (*cell)(const Facts& facts, UnixSeconds now);
-};
-
-constexpr std::array<Column<LivePublication>, 13> kColumns{{
-    {"publication", true, [](const auto& live, auto) { return std::to_string(live.id.publication); }},
-    {"generation", false,
-     [](const auto& live, auto) { return live.generation == 0 ? "file" : std::to_string(live.generation); }},
-    {"keys", false, [](const auto& live, auto) { return format_count(live.key_count); }},
-    {"known absent", true, [](const auto& live, auto) { return count_if_any(live.known_absent); }},
-    {"values", true,
-     [](const auto& live, auto) {
-       return live.value_bits == 0 ? "-" : format_count_of(live.value_bits, "bit");
-     }},
-    {"added", false,
-     [](const auto& live, auto) { return live.layer_fill ? format_count(live.added_keys) : "-"; }},
-    {"live layer full", true,
-     [](const auto& live, auto) {
-       return live.layer_fill ? format_share(live.layer_fill->fill_ratio) : "-";
-     }},
-    {"size", true, [](const auto& live, auto) { return format_bytes(live.bytes); }},
-    {"in huge pages", true,
-     [](const auto& live, auto) { return share_if_any(live.huge_page_bytes, live.bytes); }},
-    {"estimated FPR", true, [](const auto& live, auto) { return format_share(live.estimated_fpr); }},
-    {"keys as of", false, [](const auto& live, auto now) { return ago_if_any(live.as_of, now); }},
-    {"store checked", false, [](const auto& live, auto now) { return ago_if_any(live.last_confirmed, now); }},
-    {"loader seen", false, [](const auto& live, auto now) { return ago_if_any(live.heartbeat, now); }},
-}};
-constexpr std::array<Column<SetFacts>, 0> kSetColumns{};
-
-constexpr std::array<Column<SeenFacts>, 8> kWindowColumns{{
-    {"keys of window", false,
-     [](const auto& live, auto) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }},
-    {"made for", false, [](const auto& live, auto) { return format_count(live.capacity); }},
-    {"window ends", true, [](const auto& live, auto now) { return ago_if_any(live.newest_ends, now); }},
-    {"windows", false, [](const auto& live, auto) { return format_count(live.windows); }},
-    {"filters", true, [](const auto& live, auto) { return format_count(live.filters); }},
-    {"estimated FPR", false, [](const auto& live, auto) { return format_share(live.estimated_fpr); }},
-    {"planned FPR", true, [](const auto& live, auto) { return format_share(live.target_fpr); }},
-    {"size", false, [](const auto& live, auto) { return format_bytes(live.bytes); }},
-}};
-constexpr std::array<Column<SeenSetFacts>, 2> kSeenSetColumns{{
-    {"loader seen", false, [](const auto& set, auto now) { return ago_if_any(set.looked_at, now); }},
-    {"on_unavailable", true,
-     [](const auto& set, auto) {
-       return set.on_unavailable ? std::string(to_string(*set.on_unavailable)) : "-";
-     }},
-}};
-
-// Knows the states that set_facts() and seen_set_facts() name.
-Colour colour_of_state(const std::string& state) {
-  if (state == to_string(Availability::Ready)) return Colour::None;
-  const bool is_meant = state == to_string(Availability::Bypassed);
-  return is_meant ? Colour::Yellow : Colour::Red;
-}
-
-Colour colour_of_trouble(const std::string& words) {
-  return words == kNoTrouble ? Colour::None : Colour::Red;
-}
-
 // Why the set does not answer, and until when if that is known.
 void print_reason(const SetFacts& set) {
   if (set.reason.empty()) return;
   const bool is_by_will = set.bypasses && code_of(set) == to_string(Availability::Bypassed);
-  const UnixSeconds until = is_by_will ? bypassed_until(*set.bypasses) : 0;
+  const UnixSeconds until = is_by_will ? set.bypasses->until() : 0;
   fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
 }
 
@@ -151,39 +61,12 @@ void print_reason(const SeenSetFacts& set) {
              set.on_unavailable ? fmt::format("; on_unavailable is {}", to_string(*set.on_unavailable)) : "");
 }
 
-// The table, and below it why sets do not answer.
-template <typename Set, typename Live>
-void print_table(const char* what, const std::vector<Set>& sets, std::optional<Live> Set::*live_of,
-                 const auto& columns_of_live, const auto& columns_of_set, UnixSeconds now, bool is_wide) {
-  const auto add = [is_wide](std::vector<std::string>& row, const auto& columns, const auto& cell_of) {
-    for (const auto& column : columns) {
-      if (is_wide || !column.is_wide) row.push_back(cell_of(column));
-    }
-  };
-  const auto heading_of = [](const auto& column) { return std::string(column.heading); };
-  std::vector<std::string> headings{what, "state", "trouble"};
-  add(headings, columns_of_live, heading_of);
-  add(headings, columns_of_set, heading_of);
-  Table table(std::move(headings));
-  table.colour_column(1, colour_of_state);
-  table.colour_column(2, colour_of_trouble);
-  for (const Set& set : sets) {
-    const std::optional<Live>& live = set.*live_of;
-    std::vector<std::string> row{set.name, std::string(to_string(set.availability)), words_of(set.troubles)};
-    add(row, columns_of_live,
-        [&](const auto& column) { return live ? column.cell(*live, now) : std::string("-"); });
-    add(row, columns_of_set, [&](const auto& column) { return column.cell(set, now); });
-    table.add(std::move(row));
-  }
-  table.print();
-  for (const Set& set : sets) print_reason(set);
-}
-
 void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
   const auto& [directory, sets, seen] = shown;
-  if (!sets.empty()) print_table("set", sets, &SetFacts::published, kColumns, kSetColumns, now, is_wide);
-  if (!seen.empty())
-    print_table("seen set", seen, &SeenSetFacts::live, kWindowColumns, kSeenSetColumns, now, is_wide);
+  if (!sets.empty()) print_columns(kSetFields, sets, now, is_wide);
+  for (const SetFacts& set : sets) print_reason(set);
+  if (!seen.empty()) print_columns(kSeenSetFields, seen, now, is_wide);
+  for (const SeenSetFacts& set : seen) print_reason(set);
   if (sets.empty() && seen.empty()) fmt::print("{}: no set is published here\n", directory.directory);
   for (const std::string_view code : troubles_of(shown)) fmt::print("{}: docs/runbook.md#{}\n", code, code);
   const MemoryUse& use = directory.memory;
@@ -213,44 +96,24 @@ WantedSets wanted_sets(const StatusOptions& options) {
   return wanted;
 }
 
-// Throws Data that names all sets whose bytes are not those that were published.
-void check_damage(const std::vector<SetFacts>& sets) {
-  std::string damaged;
-  for (const SetFacts& set : sets) {
-    if (set.damage)
-      damaged +=
-          fmt::format("{}set \"{}\" is damaged: {}", damaged.empty() ? "" : "; ", set.name, *set.damage);
-  }
-  if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
-}
-
 Shown look(const StatusOptions& options, UnixSeconds now) {
   Shown shown;
   const WantedSets wanted = wanted_sets(options);
   for (const std::string& name : wanted.published) {
     SetReader reader = status_reader(options.directory, name);
     reader.follow();
-    shown.sets.push_back(set_facts(reader, now, Reading::HugePages));
-    if (options.verify) shown.sets.back().damage = damage_of(reader);
+    shown.sets.push_back(set_facts(reader, now, options.verify ? Reading::Checksums : Reading::HugePages));
   }
-  check_damage(shown.sets);
   for (const std::string& name : wanted.seen)
     shown.seen.push_back(seen_set_facts(options.directory, name, now));
   shown.directory = directory_status(options.directory);
   return shown;
 }
 
-template <typename Facts>
-Json list_json(const std::vector<Facts>& list) {
-  Json json = Json::array();
-  for (const Facts& facts : list) json.push_back(to_json(facts));
-  return json;
-}
-
 Json to_json(const Shown& shown) {
-  Json json = to_json(shown.directory);
-  json["sets"] = list_json(shown.sets);
-  json["seen_sets"] = list_json(shown.seen);
+  Json json = object_of(kDirectoryFields, shown.directory);
+  json["sets"] = list_of(kSetFields, shown.sets);
+  json["seen_sets"] = list_of(kSeenSetFields, shown.seen);
   return json;
 }
 
@@ -348,7 +211,7 @@ void add_status(CLI::App& program, VerbResult& result) {
       "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
   verb->add_flag(
       "--verify", options->verify,
-      "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
+      "Read all that is published and compare it with its checksums; the trouble is then \"damaged\"");
   add_watch(verb, options->watch);
   verb->callback([options, &result] {
     if (options->watch) return watch(*options);

@@ -57,7 +57,6 @@ void Daemon::run() {
 Daemon::Next Daemon::follow_until_next_round() {
   const SteadyTime next_round = loader_->round_due_at();
   for (;;) {
-    board_.sign_of_life();
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
@@ -121,23 +120,28 @@ void Daemon::use(LoaderConfig config) {
   }
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
-  loader_.emplace(config_, board_, [this] { return on_progress(); });
+  Loader::Recorders recorders;
+  if (loader_) recorders = loader_->take_recorders();
+  loader_.emplace(
+      config_, [this] { return on_progress(); }, std::move(recorders));
+  report();
 }
 
 void Daemon::tell_service() {
+  report();
   say_ready_when_it_is();
   if (!Signals::is_stop_pending()) service_.status(loader_->summary());
 }
 
 void Daemon::say_ready_when_it_is() {
   if (has_said_ready_ || !loader_->is_ready() || Signals::is_stop_pending()) return;
-  board_.post_ready(true);
+  report();
   has_said_ready_ = service_.ready(loader_->summary());
 }
 
 bool Daemon::on_progress() {
-  board_.sign_of_life();
   if (loader_) loader_->follow_clock_of_seen_sets();
+  if (loader_ && SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports) report();
   service_.alive();
   say_ready_when_it_is();
   if (!has_said_ready_ && is_first_round_) service_.still_starting();

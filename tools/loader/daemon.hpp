@@ -56,6 +56,8 @@ class Daemon {
   // After a look that a store has asked for: what comes meanwhile is taken in one go, and a watch that wakes
   // us for nothing costs no more than that many looks.
   static constexpr Milliseconds kLeastPause{5};
+  // While something long goes on.
+  static constexpr Milliseconds kBetweenReports{100};
 
   Next follow_until_next_round();
   void wait(SteadyTime until, const std::vector<int>& descriptors) const;
@@ -63,6 +65,7 @@ class Daemon {
   void reload();
   void use(LoaderConfig config);
   void tell_service();
+  void report() { reports_.replace(loader_->report()); }
   void say_ready_when_it_is();
   bool on_progress();
 
@@ -71,8 +74,8 @@ class Daemon {
   Signals signals_;
   ServiceNotifier service_;
   const HealthLimits limits_;
-  StatusBoard board_;
-  HttpService status_{board_, limits_};
+  LatestReport reports_;
+  HttpService status_{reports_, limits_};
   std::optional<Loader> loader_;
   bool has_said_ready_ = false;
   bool is_first_round_ = true;

@@ -31,18 +31,22 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   return logs;
 }
 
-Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
-    : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
+Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress, Recorders recorders)
+    : directory_(config.directory),
+      recorders_(std::move(recorders)),
+      on_progress_(std::move(on_progress)),
+      left_seen_sets_(config) {
   prepare_cache(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);
   }
-  board_.configure(config);
+  std::erase_if(recorders_, [&](const auto& old) { return !config.names_set(old.first); });
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
-    store.sets.push_back(
-        &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
+    SetRecorder& recorder = recorders_.try_emplace(set.name, set.name).first->second;
+    recorder.configured(set);
+    store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, recorder, on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
@@ -57,10 +61,8 @@ void Loader::round() {
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) return;
     refresher.publish_cached(std::chrono::steady_clock::now());
-    board_.post(board_.recorder(refresher.set_name()));
   }
   look_at_seen_sets();
-  board_.post_ready(is_ready());
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.round_due_at) continue;
@@ -76,18 +78,11 @@ void Loader::look_at_seen_sets() {
     left_seen_sets_.look(unix_now());
     left_seen_sets_due_at_ = now + std::chrono::seconds(1);
   }
-  bool any = false;
   for (SeenKeeper& keeper : keepers_) {
     const SteadyTime now = std::chrono::steady_clock::now();
     if (now < keeper.due_at()) continue;
     if (!on_progress_()) return;
     keeper.look(now, moment_now());
-    board_.post(keeper.report());
-    any = true;
-  }
-  if (!any) return;
-  for (WatchedStore& store : stores_) {
-    if (store.sets.empty()) post(store.name, store.seen_connection);
   }
 }
 
@@ -110,20 +105,21 @@ bool Loader::refresh_all(WatchedStore& store, bool reads_logs_again) {
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
     if (reads_logs_again) set->read_log_again();
-    refresh(*set);
+    set->refresh(std::chrono::steady_clock::now());
   }
   return true;
 }
 
-void Loader::refresh(SetRefresher& set) {
-  set.refresh(std::chrono::steady_clock::now());
-  board_.post(board_.recorder(set.set_name()));
-  post(set.store_name(), set.store());
-  board_.post_ready(is_ready());
-}
-
-void Loader::post(const std::string& store_name, const StoreConnection& store) {
-  if (store.was_asked()) board_.post({store_name, store.name(), !store.is_away(), store.failure()});
+LoaderReport Loader::report() const {
+  LoaderReport report{.directory = directory_, .is_ready = is_ready(), .made_at = SteadyTime::clock::now()};
+  for (const SetRefresher& set : refreshers_) report.sets.push_back(recorders_.at(set.set_name()).latest());
+  for (const WatchedStore& store : stores_) {
+    const StoreConnection& asked = store.asked();
+    if (asked.was_asked())
+      report.stores.push_back({store.name, asked.name(), !asked.is_away(), asked.failure()});
+  }
+  for (const SeenKeeper& keeper : keepers_) report.seen.push_back(keeper.report());
+  return report;
 }
 
 void Loader::try_again_now() {
@@ -146,9 +142,7 @@ void Loader::arm_watches() {
 
 bool Loader::arm_watch(WatchedStore& store) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  // Without sets to be published, only the seen sets ask the store.
-  const StoreConnection& asked = store.sets.empty() ? store.seen_connection : store.connection;
-  if (asked.is_away()) store.watcher.drop(now);
+  if (store.asked().is_away()) store.watcher.drop(now);
   const bool is_new = store.watcher.arm(store.watched_logs(), now);
   if (is_new) store.connection.try_again_now();
   return is_new;
@@ -192,7 +186,7 @@ bool Loader::refresh_woken() {
     for (SetRefresher* set : store.sets) {
       if (!is_named(set->watched_log()) && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
-      refresh(*set);
+      set->refresh(std::chrono::steady_clock::now());
       any = true;
     }
   }

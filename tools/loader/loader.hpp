@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <list>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
-#include "tools/loader/report/status_board.hpp"
+#include "tools/loader/report/loader_report.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 #include "tools/loader/store_watcher.hpp"
@@ -21,10 +22,11 @@ namespace keysieve {
 
 class Loader {
  public:
-  // The board must outlive it, and learns of every step. `on_progress` is called before each set and while
-  // a snapshot is pulled. False ends the round there, and it must stay false: an interrupted pull is not
-  // published.
-  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
+  using Recorders = std::map<std::string, SetRecorder>;
+
+  // `on_progress` is called before each set and while a snapshot is pulled. False ends the round there, and
+  // it must stay false: an interrupted pull is not published. `recorders`: of the object before.
+  Loader(const LoaderConfig& config, std::function<bool()> on_progress, Recorders recorders = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -61,6 +63,10 @@ class Loader {
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
+  [[nodiscard]] LoaderReport report() const;
+  // Before this object ends.
+  [[nodiscard]] Recorders take_recorders() { return std::move(recorders_); }
+
   // As of the last refresh of each: no set holds it back, and every seen set was looked at.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, and every seen set is kept, else the highest of the
@@ -73,6 +79,8 @@ class Loader {
   struct WatchedStore {
     explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
+    // Without sets to be published, only the seen sets ask the store.
+    [[nodiscard]] const StoreConnection& asked() const { return sets.empty() ? seen_connection : connection; }
 
     std::string name;
     StoreConnection connection;
@@ -85,11 +93,10 @@ class Loader {
   };
 
   bool refresh_all(WatchedStore& store, bool reads_logs_again);
-  void refresh(SetRefresher& set);
-  void post(const std::string& store_name, const StoreConnection& store);
   static bool arm_watch(WatchedStore& store);
 
-  StatusBoard& board_;
+  std::string directory_;
+  Recorders recorders_;
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;

@@ -59,8 +59,7 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
 int refresh_once(const LoaderCommandLine& line, LoaderConfig config) {
   config.is_once = true;
   set_log_level(line.log_level.value_or(config.log_level));
-  StatusBoard unread;
-  Loader loader(config, unread, [] { return true; });
+  Loader loader(config, [] { return true; });
   loader.round();
   while (loader.has_more()) loader.refresh_woken();
   return loader.exit_status();

@@ -40,7 +40,7 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
   if (header.retrieval_bytes != 0) live.known_absent = header.known_absent;
   const bool has_layer = live.layer.shard_count != 0;
   if (has_layer && reading != Reading::Headers) live.layer_fill = layer_fill(attached.layer());
-  if (reading == Reading::HugePages) live.huge_page_bytes = huge_page_bytes(snapshot.bytes());
+  if (reading >= Reading::HugePages) live.huge_page_bytes = huge_page_bytes(snapshot.bytes());
   return live;
 }
 

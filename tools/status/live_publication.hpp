@@ -53,6 +53,7 @@ enum class Reading {
   Headers,
   Layer,      // all of the live layer, for layer_fill
   HugePages,  // all of the snapshot too, to count its huge pages
+  Checksums,  // and to compare it with its checksums
 };
 
 LivePublication live_publication(const Attachment& attached, const ControlPage& control, Reading reading);

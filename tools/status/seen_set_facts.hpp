@@ -3,7 +3,6 @@
 // struct.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,9 +31,6 @@ SeenReader seen_status_reader(const std::string& directory, const std::string& s
 
 // Looks with such a reader. Reads up to 4 MiB of the filters.
 SeenSetFacts seen_set_facts(const std::string& directory, const std::string& set_name, UnixSeconds now);
-
-// As that of a published set.
-nlohmann::ordered_json to_json(const SeenSetFacts& set);
 
 // Source: Documentation/admin-guide/sysctl/kernel.rst of Linux, shm_rmid_forced.
 inline constexpr const char* kShmRmidForcedFile = "/proc/sys/kernel/shm_rmid_forced";

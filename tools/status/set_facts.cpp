@@ -10,22 +10,34 @@
 namespace keysieve {
 namespace {
 
-BypassesStatus bypasses_status(const ControlPage& control, UnixSeconds now) {
+Bypasses bypasses_of(const ControlPage& control, UnixSeconds now) {
   const std::uint64_t word = control.current.load(std::memory_order_acquire);
   const BypassEnds ends = ends_of(control);
   const std::uint64_t in_force = bypasses_in_force(word, ends, now);
-  const auto status = [&](std::size_t which) {
-    const bool is_on = (in_force & kBypassSwitches[which].bit) != 0;
-    return is_on ? BypassStatus{.is_on = true, .until = ends[which]} : BypassStatus{};
+  const auto until = [in_force](const BypassSwitch& bypass, UnixSeconds end) {
+    return (in_force & bypass.bit) != 0 ? std::optional(end) : std::nullopt;
   };
-  return {
-      .by_operator = status(0), .in_store = status(1), .is_for_lost_adds = (in_force & kAddsLostBit) != 0};
+  const auto [operator_end, store_end] = ends;  // as kBypassSwitches
+  return {until(kOperatorBypass, operator_end), until(kStoreBypass, store_end),
+          (in_force & kAddsLostBit) != 0};
 }
 
 // Lookups come back as maybe, and nobody has switched them off.
 bool is_out_of_order(const SetFacts& set) noexcept {
   return set.trouble ||
          (set.availability != Availability::Ready && set.availability != Availability::Bypassed);
+}
+
+// Compares all of a publication with its checksums; in the live layer only the header has one.
+void verify(const Attachment& attached, SetFacts& set) {
+  try {
+    const std::string name = "publication " + std::to_string(attached.id().publication);
+    static_cast<void>(SnapshotView::decode(attached.snapshot().bytes(), name, Check::Everything));
+  } catch (const Error& error) {
+    set.trouble = error.kind();
+    set.reason = error.what();
+    set.troubles.insert(set.troubles.begin(), code_of(set));
+  }
 }
 
 }  // namespace
@@ -44,28 +56,14 @@ SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
                           control.next_look.load(std::memory_order_relaxed), now)) {
     set.troubles.push_back(code);
   }
-  set.bypasses = bypasses_status(control, now);
+  set.bypasses = bypasses_of(control, now);
   const std::string_view adds_lost = to_string(Trouble::AddsLost);  // the loader may have said another one
   if (set.bypasses->is_for_lost_adds && std::ranges::count(set.troubles, adds_lost) == 0)
     set.troubles.push_back(adds_lost);
-  if (reader.attachment() != nullptr)
-    set.published = live_publication(*reader.attachment(), control, reading);
+  if (reader.attachment() == nullptr) return set;
+  set.published = live_publication(*reader.attachment(), control, reading);
+  if (reading == Reading::Checksums) verify(*reader.attachment(), set);
   return set;
-}
-
-std::optional<std::string> damage_of(const SetReader& reader) {
-  const Attachment* attachment = reader.attachment();
-  if (attachment == nullptr) {
-    return reader.trouble() == ErrorKind::Data ? std::optional<std::string>(reader.reason()) : std::nullopt;
-  }
-  try {
-    static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),
-                                           "publication " + std::to_string(attachment->id().publication),
-                                           Check::Everything));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return std::nullopt;
 }
 
 std::string_view code_of(const SetFacts& set) noexcept {
@@ -77,17 +75,13 @@ std::string_view code_of(const SetFacts& set) noexcept {
 std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
                                                  UnixSeconds now) {
   std::vector<std::string_view> codes = troubles.names();
-  if (next_look != 0 && now > next_look) codes.push_back(kLoaderSilent);
+  if (next_look != 0 && now > next_look) codes.push_back(to_string(Trouble::LoaderSilent));
   return codes;
 }
 
-UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {
-  UnixSeconds last = 0;
-  for (const BypassStatus& bypass : {bypasses.by_operator, bypasses.in_store}) {
-    if (bypass.is_on && bypass.until == 0) return 0;
-    last = std::max(last, bypass.until);
-  }
-  return last;
+UnixSeconds Bypasses::until() const noexcept {
+  if (by_operator == 0 || in_store == 0) return 0;
+  return std::max(by_operator.value_or(0), in_store.value_or(0));
 }
 
 DirectoryStatus directory_status(const std::string& directory) {

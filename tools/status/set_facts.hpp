@@ -2,7 +2,6 @@
 // reader sees it. Text, JSON, metrics, the status page and the doctor render this.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,37 +14,28 @@
 
 namespace keysieve {
 
-inline constexpr std::string_view kLoaderSilent = "loader_silent";
-
-struct BypassStatus {
-  bool is_on = false;
-  UnixSeconds until = 0;  // 0: until it is switched off
-};
-
-struct BypassesStatus {
-  BypassStatus by_operator;
-  BypassStatus in_store;
+// Until when each is in force; 0: until it is switched off.
+struct Bypasses {
+  std::optional<UnixSeconds> by_operator{};
+  std::optional<UnixSeconds> in_store{};
   bool is_for_lost_adds = false;  // by the loader
+
+  // When the last of the first two ends; 0 if there is none, or if one has no end.
+  [[nodiscard]] UnixSeconds until() const noexcept;
 };
 
 struct SetFacts {
   std::string name;
   Availability availability = Availability::Missing;
-  std::optional<ErrorKind> trouble;        // as SetReader::trouble()
-  std::string reason;                      // empty: nothing is wrong
-  std::optional<BypassesStatus> bypasses;  // nothing: there is no control page
+  std::optional<ErrorKind> trouble;  // as SetReader::trouble()
+  std::string reason;                // empty: nothing is wrong
+  std::optional<Bypasses> bypasses;  // nothing: there is no control page
   std::optional<LivePublication> published;
-  std::optional<std::string> damage;       // as damage_of(), if the caller asked for it
   std::vector<std::string_view> troubles;  // as codes of the runbook; a bypass by will is none
 };
 
 // Describes what the reader found by its last follow().
 SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading);
-
-// Reads everything that the reader found by its last follow(), and compares it with its checksums; in the
-// live layer only the header has one. Returns what is wrong, even if the publication cannot be attached;
-// nothing when all is well.
-std::optional<std::string> damage_of(const SetReader& reader);
 
 // One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
 // "bypassed": by will). docs/runbook.md has a section for each.
@@ -55,13 +45,6 @@ std::string_view code_of(const SetFacts& set) noexcept;
 // `next_look`.
 std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
                                                  UnixSeconds now);
-
-// When the last of the bypasses in force ends; 0 if there is none, or if one has no end.
-UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;
-
-// For `keysieve status --json` and keysieved's server; what only the loader knows is added by keysieved.
-// Members of sets that are not published are left out; members without a value are null.
-nlohmann::ordered_json to_json(const SetFacts& set);
 
 // What a directory holds: the memory that its sets take, and whether its file system gives huge pages. For
 // operators; a reader knows the name of its set.
@@ -73,9 +56,6 @@ struct DirectoryStatus {
 
 // Throws MissingInput, Permission.
 DirectoryStatus directory_status(const std::string& directory);
-
-// Without its sets.
-nlohmann::ordered_json to_json(const DirectoryStatus& status);
 
 // The sets that have a folder there, by name. Throws MissingInput, Permission.
 std::vector<std::string> sets_in(const std::string& directory);

@@ -1,6 +1,6 @@
-// What keeps a loader from its work with a set, as it leaves it in shared memory: in the control page of a
-// published set, in the page of a seen set. Readers do not look at it; `keysieve status`, the doctor and
-// metrics do. docs/runbook.md has a section for each name.
+// What users are told is wrong. The first sixteen keep a loader from its work with a set, and it leaves them
+// in shared memory: in the control page of a published set, in the page of a seen set. Readers do not look at
+// them; `keysieve status`, the doctor and metrics do. docs/runbook.md has a section for each name.
 #pragma once
 
 #include <array>
@@ -28,13 +28,30 @@ enum class Trouble : std::uint8_t {
   NotConfigured = 13,    // the set was removed from the configuration
   SeenLost = 14,         // memory of a seen set was gone, and keys with it
   AddsLost = 15,         // the store has lost entries of the adds log: every answer is maybe
+  // What others find, and no page holds:
+  LoaderSilent,     // it has not looked again by the time that it had promised
+  OldKeys,          // older than a nightly build leaves them
+  Clock,            // something was written in the future
+  NotTmpfs,         // the directory is on a disk
+  NoRoom,           // the next publications do not fit
+  NoMemory,         // there is less memory than the next publication takes
+  OtherDirectory,   // the configuration publishes elsewhere
+  NotPublished,     // configured, or expected, but not published here
+  Behind,           // the store has a newer generation than is published here
+  StoreBehind,      // the store has an older one
+  NotLookedAt,      // looking would leave files that keep the loader out
+  SeenMemoryMayGo,  // the kernel removes the memory of seen sets that no process has
+  StoreMayLose,     // the store's server may lose what was acknowledged
 };
 
 inline constexpr auto kTroubleNames = std::to_array<std::string_view>(
-    {"none", "not_asked", "not_pushed", "unavailable", "login", "refused", "cannot_publish", "adds_in_memory",
-     "not_cached", "seen_missing", "seen_overdue", "seen_not_saved", "seen_full", "not_configured",
-     "seen_lost", "adds_lost"});
-static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::AddsLost) + 1);
+    {"none",         "not_asked",      "not_pushed",         "unavailable",    "login",
+     "refused",      "cannot_publish", "adds_in_memory",     "not_cached",     "seen_missing",
+     "seen_overdue", "seen_not_saved", "seen_full",          "not_configured", "seen_lost",
+     "adds_lost",    "loader_silent",  "old_keys",           "clock",          "not_tmpfs",
+     "no_room",      "no_memory",      "other_directory",    "not_published",  "behind",
+     "store_behind", "not_looked_at",  "seen_memory_may_go", "store_may_lose"});
+static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::StoreMayLose) + 1);
 
 constexpr std::string_view to_string(Trouble trouble) noexcept {
   return kTroubleNames[static_cast<std::size_t>(trouble)];

@@ -84,15 +84,15 @@ TEST_F(Status, ShowsWhatIsPublished) {
                  {"kind", "split_block_bloom"},
                  {"key_profile", "nfc-lower"},
                  {"key_count", 100},
-                 {"known_absent_count", 0},
+                 {"known_absent_count", nullptr},
                  {"bytes", read(path("tags.ks")).size()},
                  {"huge_page_bytes", 0},
                  {"as_of", 1'700'000'000},
                  {"valid_until", nullptr},
                  {"last_confirmed_at", nullptr},
                  {"heartbeat_at", nullptr},
-                 {"added_keys", 0},
-                 {"layer_bytes", 0},
+                 {"added_keys", nullptr},
+                 {"layer_bytes", nullptr},
                  {"layer_fill_ratio", nullptr},
                  {"layer_estimated_fpr", nullptr}});
   const Json tags = status_of_set();
@@ -118,7 +118,7 @@ TEST_F(Status, ShowsKnownAbsentKeysOfSetsThatHaveThem) {
               AllOf(ContainsRegex(" keys +known absent +values +added "),
                     ContainsRegex("\nshop .* 100 +- +- +- "), ContainsRegex("\ntags .* 100 +5,000 +- +- ")));
   const Json sets = json({"status"}).at("sets");
-  EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent_count", 0}}));
+  EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent_count", nullptr}}));
   EXPECT_THAT(sets.at(1), has({{"set", "tags"}, {"key_count", 100}, {"known_absent_count", 5'000}}));
 }
 
@@ -131,7 +131,7 @@ TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   EXPECT_THAT(
       said({"status", "--wide"}),
       ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
-                    "products-2026-de +bypassed +none +1 +file +100 +- +- +- +- +12.0 KiB +0 % +.* % "));
+                    "products-2026-de +bypassed +none +1 +file +100 +- +- +- +- +12.0 KiB +0 B +.* % "));
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
@@ -162,7 +162,6 @@ TEST_F(Status, SaysWhyASetIsMissingExpiredOrDamaged) {
   const std::string control = set_folder() + "/control";
   damage(control, 0);
   expect_trouble("missing", "damaged", control);
-  EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 
 // As a loader leaves it in the control page, whoever looks and whether it runs.
@@ -231,15 +230,13 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
   EXPECT_THAT(said({"status", "--verify"}), HasSubstr("ready"));
   damage(shared_memory() + "/tags/" + snapshot_file_name(1), 9'000);
   EXPECT_THAT(said({"status"}), HasSubstr("ready"));
-  EXPECT_THAT(refusal(65, {"status", "--verify"}),
-              AllOf(HasSubstr("set \"tags\" is damaged: publication 1: "), HasSubstr("checksum"),
-                    Not(HasSubstr("shop"))));
-  EXPECT_THAT(refusal(65, {"status", "--verify", "--json", "tags"}), HasSubstr("damaged"));
-  EXPECT_THAT(said({"status", "--verify", "shop"}), HasSubstr("ready"));
+  EXPECT_THAT(troubled({"status", "--verify"}),
+              AllOf(ContainsRegex("\nshop +ready +none "), ContainsRegex("\ntags +ready +damaged "),
+                    ContainsRegex("\ntags: publication 1: .*checksum")));
   for (const std::size_t offset :
        {0U, 4'096U}) {  // header and tables: a reader that begins now refuses to attach it
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
-    EXPECT_THAT(refusal(65, {"status", "--verify", "shop"}), HasSubstr("set \"shop\" is damaged"));
+    EXPECT_THAT(troubled({"status", "--verify", "shop"}), ContainsRegex("\nshop +missing +damaged "));
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
   }
 }

@@ -296,23 +296,6 @@ TEST_F(ListAndDelete, WarnsThatASetStaysBypassed) {
   EXPECT_THAT(result.errors, HasSubstr("warning: set \"tags\" stays bypassed in " + store()));
 }
 
-TEST_F(ListAndDelete, ListsWhatIsPublishedOnThisHost) {
-  EXPECT_EQ(said({"list"}), shared_memory() + ": holds no sets\n");
-  publish(path("tags.ks"));
-  std::filesystem::create_directory(shared_memory() + "/shop");
-  const Json report = json({"list"});
-  EXPECT_EQ(report.at("directory"), shared_memory());
-  EXPECT_THAT(report.at("sets").at(0),
-              has({{"set", "shop"}, {"generation", nullptr}, {"key_count", nullptr}}));
-  EXPECT_THAT(report.at("sets").at(0).at("failure"), ::testing::Ne(nullptr));
-  EXPECT_THAT(report.at("sets").at(1), has({{"set", "tags"},
-                                            {"generation", nullptr},
-                                            {"build_id", inspect(path("tags.ks")).at("build_id")},
-                                            {"key_count", 1000},
-                                            {"failure", nullptr}}));
-  EXPECT_THAT(said({"list"}), ContainsRegex("tags +file +1,000 "));
-}
-
 // keysieve add. That every store keeps a log is proved in tests/tools/stores.
 
 using namespace std::string_literals;

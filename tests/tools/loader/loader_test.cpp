@@ -21,8 +21,7 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   site.push("shop", kKeys);
   int calls = 0;
   int last_call = 4;  // two come before the cache is looked into, one before the set, one while it is pulled
-  StatusBoard board;
-  Loader loader(load_config(site.config_path()), board, [&] { return ++calls < last_call; });
+  Loader loader(load_config(site.config_path()), [&] { return ++calls < last_call; });
   loader.round();
   EXPECT_EQ(calls, 5);  // and one before the other set
   EXPECT_EQ(site.live("tags"), std::nullopt);
@@ -44,8 +43,7 @@ TEST(Loader, RefreshesTheOtherSetsWhenARecordOrALogIsNoFile) {
     sets += "[[set]]\nname = \"" + name + "\"\nstore = \"main\"\n";
   }
   site.configure(sets);
-  StatusBoard board;
-  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  Loader loader(load_config(site.config_path()), [] { return true; });
   loader.round();
   EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
   const auto record_of = [&](const std::string& name) {
@@ -74,8 +72,7 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
       "save_interval = \"10ms\"\n",
       redis.unix_url() + "?timeout=1s");
   open_store(redis.unix_url());
-  StatusBoard board;
-  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  Loader loader(load_config(site.config_path()), [] { return true; });
   const auto look = [&] {
     std::this_thread::sleep_for(2 * SeenKeeper::kPause);
     loader.look_at_seen_sets();

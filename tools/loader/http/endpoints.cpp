@@ -41,28 +41,22 @@ HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const Heal
   return report.is_ready ? HttpAnswer{.body = kReady} : unavailable(kNotReady);
 }
 
-HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime::duration age, const HealthLimits& limits) {
   if (report.is_ready) return {.body = kReady};
-  if (now - report.begun_at < limits.longest_start) return unavailable(kNotReady);
+  if (age < limits.longest_start) return unavailable(kNotReady);
   return {.body = "not ready, but the time to wait for it is over\n"};
 }
 
 HttpAnswer HttpService::answer(std::string_view path) {
-  using Shards = LoaderViewer::Shards;
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (path == "/livez") return answer_livez(board_.read(), now, limits_);
-  if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);
-  if (path == "/startz") return answer_startz(board_.read(), now, limits_);
+  if (path == "/livez") return answer_livez(*reports_.read(), now, limits_);
+  if (path == "/healthz") return answer_healthz(*reports_.read(), now, limits_);
+  if (path == "/startz") return answer_startz(*reports_.read(), now - begun_at_, limits_);
   if (path == "/metrics") {
-    return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-            .body = metrics_text(viewer_.look(Shards::Skip))};
+    return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_text(viewer_.look())};
   }
-  if (path == "/status.json") {
-    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip))};
-  }
-  if (path == "/page.json") {
-    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read))};
-  }
+  if (path == "/status.json")
+    return {.content_type = "application/json", .body = status_json_text(viewer_.look())};
   const auto file = std::ranges::find(page_files(), path, &PageFile::path);
   if (file != page_files().end()) return page_answer(*file);
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};

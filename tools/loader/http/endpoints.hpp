@@ -20,13 +20,13 @@ HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const Health
 // 200 when it is alive and no set is held back by this host.
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 // 200 when no set is held back by this host, or one has been for so long that nothing should wait any
-// longer.
-HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+// longer. `age`: of the loader.
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime::duration age, const HealthLimits& limits);
 
 class HttpService {
  public:
-  HttpService(const StatusBoard& board, const HealthLimits& limits)
-      : board_(board), limits_(limits), viewer_(board, limits) {}
+  HttpService(const LatestReport& reports, const HealthLimits& limits)
+      : reports_(reports), limits_(limits), viewer_(reports, limits) {}
 
   // Serves where the configuration says, or nowhere. An address that cannot be used is logged once, and
   // tried again by the next call.
@@ -36,8 +36,9 @@ class HttpService {
   void start(const StatusConfig& config);
   HttpAnswer answer(std::string_view path);  // in the server's thread
 
-  const StatusBoard& board_;
+  const LatestReport& reports_;
   const HealthLimits limits_;
+  const SteadyTime begun_at_ = SteadyTime::clock::now();
   LoaderViewer viewer_;  // for the server's thread alone
   std::optional<StatusConfig> served_;
   std::string failure_;               // that was said

@@ -1,14 +1,12 @@
-// Answers GET and HEAD in a thread of its own, by libmicrohttpd. Whatever its clients do, it takes no more
-// than some connections, some memory and that thread; each request has a connection of its own.
+// Answers GET and HEAD in a thread of libmicrohttpd. Whatever its clients do, it takes no more than some
+// connections, some memory and that thread, and a client finds a connection: the oldest one ends for it. Each
+// request has a connection of its own.
 #pragma once
 
-#include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,15 +29,11 @@ using AnswerPath = std::function<HttpAnswer(std::string_view path)>;
 
 class HttpServer {
  public:
-  static constexpr std::chrono::seconds kLongestConnection{10};
-
-  // Throws as a ListeningSocket does. `longest_connection`: from accept to the last byte.
-  HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer,
-             std::chrono::milliseconds longest_connection = kLongestConnection);
+  // Throws as a ListeningSocket does.
+  HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  // Waits for no client.
-  ~HttpServer();
+  ~HttpServer() = default;  // waits for no client
 
   static constexpr unsigned kMostConnections = 64;
   static constexpr std::size_t kMostBytesPerConnection = 32768;  // headers of a request and of its answer
@@ -49,24 +43,12 @@ class HttpServer {
   struct Stop {
     void operator()(MHD_Daemon* daemon) const noexcept;
   };
-  struct OpenConnection {
-    int descriptor;
-    std::chrono::steady_clock::time_point since;
-  };
-
-  void serve();
-  void run();
-  void wait() const;
-  void end_old_connections();
   [[nodiscard]] HttpAnswer answer(std::string_view method, std::string_view path) const;
 
   AnswerPath answer_;
-  std::chrono::milliseconds longest_connection_;
   ListeningSocket socket_;
-  FileDescriptor stop_;  // an eventfd, readable when the thread shall end
-  std::map<MHD_Connection*, OpenConnection> connections_;
+  std::vector<std::pair<MHD_Connection*, int>> open_;  // and their descriptors, the oldest first
   std::unique_ptr<MHD_Daemon, Stop> daemon_;
-  std::thread thread_;
 };
 
 }  // namespace keysieve

@@ -1,6 +1,9 @@
 #include "tools/loader/http/loader_view.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -8,6 +11,11 @@
 
 namespace keysieve {
 namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 std::optional<DirectoryStatus> directory_if_readable(const std::string& directory) {
   try {
@@ -67,38 +75,30 @@ ShardDistribution shard_distribution(const SnapshotView& snapshot) {
   return distribution;
 }
 
-double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
-  if (!report.waiting_since) return 0;
-  return std::chrono::duration<double>(now - *report.waiting_since).count();
-}
-
-LoaderView LoaderViewer::look(Shards shards) {
-  LoaderView view{.now = unix_now(),
-                  .steady_now = std::chrono::steady_clock::now(),
-                  .loader = board_.read(),
-                  .heartbeat = {},
-                  .directory = {},
-                  .sets = {},
-                  .seen = {}};
-  view.heartbeat = heartbeat_of(view.loader, view.steady_now, limits_);
-  view.directory = directory_if_readable(view.loader.directory);
-  for (const auto& report : view.loader.sets) {
-    view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
+LoaderView LoaderViewer::look() {
+  LoaderView view{
+      .host = host_name(), .now = unix_now(), .started_at = started_at_, .loader = reports_.read()};
+  view.heartbeat = heartbeat_of(*view.loader, SteadyTime::clock::now(), limits_);
+  const std::string& directory = view.loader->directory;
+  view.directory = directory_if_readable(directory);
+  for (const auto& report : view.loader->sets) {
+    view.sets.push_back(look_at(directory, report, view.now));
   }
-  for (const SeenReport& report : view.loader.seen) {
-    view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});
+  for (const SeenReport& report : view.loader->seen) {
+    view.seen.push_back({seen_if_readable(directory, report.name, view.now), report});
   }
   return view;
 }
 
 // With a new reader each time: one that stays attached would pin publications that were replaced.
 LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
-                                Shards shards, UnixSeconds now) {
+                                UnixSeconds now) {
   SetReader reader({.directory = directory}, report->name);
   reader.follow();
-  LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report), nullptr};
+  LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report)};
+  if (set.loader->waiting_since) set.store_lag_seconds = seconds_since(*set.loader->waiting_since);
   const Attachment* attached = reader.attachment();
-  if (shards == Shards::Skip || attached == nullptr) return set;
+  if (attached == nullptr) return set;
   auto& [id, distribution] = distributions_[set.name];
   if (!distribution || id != attached->id()) {
     distribution = std::make_shared<const ShardDistribution>(shard_distribution(attached->snapshot()));

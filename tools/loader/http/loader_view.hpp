@@ -1,5 +1,5 @@
 // Everything that keysieved's HTTP answers show, at one moment: what readers of shared memory see, and what
-// the loader has left on its board.
+// the loader has reported last.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,8 @@
 
 #include "core/worker/shm/attachment.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/report/status_board.hpp"
-#include "tools/status/seen_set_facts.hpp"
-#include "tools/status/set_facts.hpp"
+#include "tools/loader/report/loader_report.hpp"
+#include "tools/status/fields.hpp"
 
 namespace keysieve {
 
@@ -44,14 +43,15 @@ struct Heartbeat {
 };
 
 inline Heartbeat heartbeat_of(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
-  const auto age = std::max(now - report.alive_at, SteadyTime::duration(0));
+  const auto age = std::max(now - report.made_at, SteadyTime::duration(0));
   return {.age = age, .is_alive = age <= limits.longest_silence};
 }
 
 // What shared memory shows of a set, and what only the loader knows of it.
 struct LoadedSet : SetFacts {
-  std::shared_ptr<const SetReport> loader;          // never nullptr
-  std::shared_ptr<const ShardDistribution> shards;  // nullptr if nothing is published, or not asked for
+  std::shared_ptr<const SetReport> loader;  // never nullptr
+  double store_lag_seconds = 0;  // how long the current generation of the store has not been live; 0: it is
+  std::shared_ptr<const ShardDistribution> shards{};  // nullptr if nothing is published
 };
 
 struct LoadedSeenSet : SeenSetFacts {
@@ -59,45 +59,45 @@ struct LoadedSeenSet : SeenSetFacts {
 };
 
 struct LoaderView {
+  std::string host{};
   UnixSeconds now = 0;
-  SteadyTime steady_now{};
-  LoaderReport loader;
-  Heartbeat heartbeat;
-  std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
-  std::vector<LoadedSet> sets;               // as configured
-  std::vector<LoadedSeenSet> seen;           // as configured
+  UnixSeconds started_at = 0;
+  std::shared_ptr<const LoaderReport> loader;
+  Heartbeat heartbeat{};
+  std::optional<DirectoryStatus> directory{};  // nothing when it cannot be read
+  std::vector<LoadedSet> sets{};               // as configured
+  std::vector<LoadedSeenSet> seen{};           // as configured
 
   // No set is held back by this host, and the loader goes on.
-  [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
+  [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader->is_ready; }
 };
 
-// How long the current generation of the store has not been live; 0: it is.
-double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept;
-
-// One thread.
+// In one thread.
 class LoaderViewer {
  public:
-  LoaderViewer(const StatusBoard& board, const HealthLimits& limits) : board_(board), limits_(limits) {}
+  LoaderViewer(const LatestReport& reports, const HealthLimits& limits)
+      : reports_(reports), limits_(limits) {}
 
-  // Whether to read the shards of all sets. For a new publication that takes a moment: a second for some GiB.
-  enum class Shards { Skip, Read };
-  LoaderView look(Shards shards);
+  // Reads the shards of each new publication, which takes a moment: a second for some GiB.
+  LoaderView look();
 
  private:
-  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
-                    UnixSeconds now);
+  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, UnixSeconds now);
 
-  const StatusBoard& board_;
+  const LatestReport& reports_;
   const HealthLimits limits_;
+  const UnixSeconds started_at_ = unix_now();
   using KnownDistribution = std::pair<PublicationId, std::shared_ptr<const ShardDistribution>>;
   std::map<std::string, KnownDistribution> distributions_;  // of each set's last one, so that it is read once
 };
 
+extern const std::span<const Field<LoaderView>> kLoaderFields;
+extern const std::span<const Field<StoreReport>> kStoreFields;
+extern const std::span<const Field<LoadedSet>> kLoadedSetFields;
+extern const std::span<const Field<SeenReport>> kSeenReportFields;
+
 // /metrics, for Prometheus. docs/metrics.md says what each of them means.
 std::string metrics_text(const LoaderView& view);
-// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
+// /status.json: what `keysieve status --json` prints, plus what only the loader knows. The page shows it.
 std::string status_json_text(const LoaderView& view);
-// /page.json: the same, plus what only the status page shows. May change with the page.
-std::string page_json_text(const LoaderView& view);
-
 }  // namespace keysieve

@@ -34,6 +34,7 @@ std::string_view to_string(Event event) noexcept {
 void SetRecorder::configured(const SetConfig& set) {
   report_.store = set.store;
   report_.max_fpr = set.guards.max_fpr;
+  latest_ = std::make_shared<const SetReport>(report_);
 }
 
 void SetRecorder::pulled(double seconds) {
@@ -47,6 +48,7 @@ void SetRecorder::published(const LivePublication& live, bool from_cache, double
   entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
   entry.publish_seconds = seconds;
   is_live_now(std::move(entry), live);
+  latest_ = std::make_shared<const SetReport>(report_);
 }
 
 void SetRecorder::found(const LivePublication& live) {
@@ -95,6 +97,7 @@ void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept,
   report_.cache_trouble = cache_trouble;
   report_.adds_kept = adds_kept;
   if (outcome.live) found(*outcome.live);
+  latest_ = std::make_shared<const SetReport>(report_);
 }
 
 void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -125,6 +126,8 @@ class SetRecorder {
   explicit SetRecorder(std::string set_name) { report_.name = std::move(set_name); }
 
   [[nodiscard]] const SetReport& report() const noexcept { return report_; }
+  // As of the last look, or the last publish.
+  [[nodiscard]] const std::shared_ptr<const SetReport>& latest() const noexcept { return latest_; }
 
   // As a configuration has it.
   void configured(const SetConfig& set);
@@ -147,6 +150,7 @@ class SetRecorder {
   void remember(HistoryEntry entry);
 
   SetReport report_;
+  std::shared_ptr<const SetReport> latest_;
   std::optional<double> pull_seconds_;        // of what is to be published
   std::optional<LivePublication> last_live_;  // in the history
   std::optional<std::pair<BuildId, ErrorKind>> last_refused_;

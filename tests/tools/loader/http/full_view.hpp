@@ -12,7 +12,6 @@ inline LoaderView full_view() {
   report->max_fpr = 0.02;
   report->diagnosis.trouble = Trouble::Refused;
   report->store_generation = 8;
-  report->waiting_since = SteadyTime(std::chrono::seconds(100));
   report->key_change = -0.1;
   report->pulls.add(0.25);
   report->publishes.add(0.125);
@@ -36,15 +35,16 @@ inline LoaderView full_view() {
   set.availability = Availability::Ready;
   set.published = published;
   set.loader = report;
+  set.store_lag_seconds = 30;
 
   LoaderView view;
+  view.host = "web1";
   view.now = 1'700'003'600;
-  view.steady_now = SteadyTime(std::chrono::seconds(130));
   view.heartbeat.age = std::chrono::seconds(1);
-  view.loader.is_ready = true;
-  view.loader.sets = {report};
-  view.loader.stores = {
-      {.name = "main", .shown = "lmdb:/var/lib/keysieve", .is_up = false, .failure = "gone"}};
+  view.loader = std::make_shared<const LoaderReport>(LoaderReport{
+      .directory = "/run/keysieve",
+      .is_ready = true,
+      .stores = {{.name = "main", .shown = "lmdb:/var/lib/keysieve", .is_up = false, .failure = "gone"}}});
   view.directory = DirectoryStatus{.directory = "/run/keysieve",
                                    .memory = {.visible_bytes = 245760, .pinned_bytes = 4096},
                                    .huge_pages = {}};

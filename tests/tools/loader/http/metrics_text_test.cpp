@@ -13,14 +13,12 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
-#include "tools/loader/http/metric_writer.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve::test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/packaging/monitoring/";
 
@@ -67,38 +65,18 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
   return all;
 }
 
-using Type = MetricWriter::Type;
-
-TEST(MetricWriter, LetsNoLabelEndEarly) {
-  MetricWriter writer;
-  writer.family(Type::Gauge, "up", "Up.");
-  writer.sample({{"store", "a\"} 1\nfake{x=\"\\"}}, 1);
-  EXPECT_EQ(writer.text(), "# HELP up Up.\n# TYPE up gauge\nup{store=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 1\n");
-}
-
-TEST(MetricWriter, CountsDurationsUpToEachBound) {
-  Durations durations;
-  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) durations.add(duration);
-  MetricWriter writer;
-  writer.family(Type::Histogram, "pull_seconds", "Pulls.");
-  writer.histogram({{"set", "tags"}}, durations);
-  EXPECT_EQ(writer.text(),
-            "# HELP pull_seconds Pulls.\n# TYPE pull_seconds histogram\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.001\"} 1\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.01\"} 1\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"0.1\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"1\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"10\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"100\"} 3\n"
-            "pull_seconds_bucket{set=\"tags\",le=\"+Inf\"} 4\n"
-            "pull_seconds_sum{set=\"tags\"} 500.1505\n"
-            "pull_seconds_count{set=\"tags\"} 4\n");
+TEST(Metrics, LetNoLabelEndEarly) {
+  LoaderView view = full_view();
+  view.seen.front().name = "a\"} 1\nfake{x=\"\\";
+  EXPECT_THAT(metrics_text(view),
+              HasSubstr("\nkeysieve_seen_windows{set=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 2\n"));
 }
 
 // full_view() with a history, and with a set that is not published.
 LoaderView long_view() {
   LoaderView view = full_view();
   auto report = std::make_shared<SetReport>(*view.sets.front().loader);
+  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) report->pulls.add(duration);
   report->diagnosis.reason = "generation 8 refused: \"tags\" shrank\xff";
   report->cache_trouble = "no space";
   report->adds_kept = 20;
@@ -120,7 +98,7 @@ LoaderView long_view() {
                       .pull_seconds = 0.25,
                       .publish_seconds = 0.125}};
   view.sets.front().loader = report;
-  view.sets.front().bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
+  view.sets.front().bypasses = Bypasses{.by_operator = 1'700'009'999};
   view.sets.front().troubles = {"refused", "not_cached"};
 
   LoadedSet never;
@@ -155,12 +133,6 @@ TEST(Metrics, KeepTheirBytes) {
 
 TEST(StatusJson, KeepsItsBytes) {
   EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
-}
-
-TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
-  LoaderView view = full_view();
-  view.sets.front().published->known_absent.reset();
-  EXPECT_THAT(metrics_text(view), Not(HasSubstr("keysieve_set_known_absent_keys")));
 }
 
 TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {

@@ -78,7 +78,6 @@ TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
 TEST_F(KeysievedSeen, FollowsTheClockWhileItSaves) {
   site_.configure(clicks("store = \"main\"\n"));
   shared_seed(*open_store(site_.store_url()));
-  StatusBoard board;
   std::optional<Loader> loader;
   bool follows = false;
   const auto on_progress = [&] {
@@ -90,7 +89,7 @@ TEST_F(KeysievedSeen, FollowsTheClockWhileItSaves) {
     });
     return true;
   };
-  loader.emplace(load_config(site_.config_path()), board, on_progress);
+  loader.emplace(load_config(site_.config_path()), on_progress);
   loader->look_at_seen_sets();
   EXPECT_TRUE(follows);
 }

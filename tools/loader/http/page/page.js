@@ -1,4 +1,4 @@
-// The script of the status page: shows page.json, and asks for it again every 10 seconds. The policy in page_files.hpp
+// The script of the status page: shows status.json, and asks for it again every 10 seconds. The policy in page_files.hpp
 // allows this script, the style beside it and requests to keysieved, nothing else.
 
 const REFRESH_MS = 10_000;
@@ -132,8 +132,8 @@ function figures(set, now) {
   return el('dl', {class: 'figures'},
     figure('Keys', count(set.key_count),
       ...loader.keys_change_ratio === null ? [] : [`${change(loader.keys_change_ratio)} to the one before`]),
-    set.known_absent_count === 0 ? null : figure('Known absent', countOf(set.known_absent_count, 'key')),
-    set.value_bits === 0 ? null : figure('Values', countOf(set.value_bits, 'bit')),
+    set.known_absent_count === null ? null : figure('Known absent', countOf(set.known_absent_count, 'key')),
+    set.value_bits === null ? null : figure('Values', countOf(set.value_bits, 'bit')),
     figure('Keys as of', ago(set.as_of, now)),
     figure('Generation', set.generation === 0 ? 'from a file' : `${set.generation}`,
       isOther ? `the store has ${loader.store_generation}` : `publication ${set.publication}`),
@@ -141,9 +141,9 @@ function figures(set, now) {
     figure(isOver ? 'Expired' : 'Expires', set.valid_until === null ? 'never'
       : time(set.valid_until, isOver ? `${span} ago` : `in ${span}`)),
     figure(isOther ? 'Was equal to the store' : 'Found equal to the store', ago(set.last_confirmed_at, now)),
-    figure('Estimated FPR', share(set.estimated_fpr), ...set.max_fpr === null ? [] : [`at most ${share(set.max_fpr)}`]),
+    figure('Estimated FPR', share(set.estimated_fpr), ...loader.max_fpr === null ? [] : [`at most ${share(loader.max_fpr)}`]),
     figure('Size', bytes(set.bytes), set.kind),
-    set.layer_bytes === 0 ? figure('Live layer', 'none')
+    set.layer_bytes === null ? figure('Live layer', 'none')
       : figure('Live layer', countOf(set.added_keys, 'key'),
           el('meter', {min: 0, max: 1, value: set.layer_fill_ratio, 'aria-label': 'Fill ratio'}), ` ${share(set.layer_fill_ratio)} full`),
     set.key_profile === '' ? null : figure('Key profile', set.key_profile));
@@ -207,8 +207,8 @@ function card(set, now, unfolded) {
     why('Readers', set.reason), why('Loader', set.loader.trouble_reason),
     why('Cache', set.loader.cache_trouble && `${set.loader.cache_trouble}: after a reboot without the store, this `
       + 'host would not have what is live'),
-    set.publication === undefined ? null
-      : el('div', {class: 'body'}, figures(set, now), set.shards === null ? null : shards(set.shards)),
+    set.publication === null ? null
+      : el('div', {class: 'body'}, figures(set, now), set.loader.shards === null ? null : shards(set.loader.shards)),
     history(set, now, unfolded));
 }
 
@@ -216,7 +216,7 @@ function overview(sets, now) {
   if (sets.length < 2) return null;
   return table('overview', [['Set', ''], ['State', ''], ['Keys', 'n'], ['Generation', 'n wide'], ['Keys as of', 'n'],
     ['Size', 'n wide']], sets.map(set => {
-    const isPublished = set.publication !== undefined;
+    const isPublished = set.publication !== null;
     return [rowHead(el('a', {href: `#${set.set}`}, set.set)), badges(set), isPublished ? count(set.key_count) : '–',
       set.generation ? `${set.generation}` : '–', isPublished ? roughlyAgo(set.as_of, now) : '–',
       isPublished ? bytes(set.bytes) : '–'];
@@ -231,7 +231,7 @@ function seenTable(sets, now) {
     : `restored without ${countOf(loader.saves_lost, 'save')} that the store has lost: their keys are new once more`);
   return table('overview', [['Seen set', ''], ['State', ''], ['Keys of the window', 'n'], ['Windows', 'n wide'],
     ['Estimated FPR', 'n'], ['Size', 'n wide'], ['Saved', 'n wide']], sets.map(set => {
-    const live = set.windows === undefined ? null : set;
+    const live = set.windows === null ? null : set;
     const why = reason(set);
     return [rowHead(set.set),
       [badge(VERDICTS[ofSeen(set)], stateBadge(set.availability).textContent), why ? el('p', {}, why) : null],
@@ -326,8 +326,8 @@ async function refresh() {
   setTimeout(refresh, REFRESH_MS);
   let view = null;
   try {
-    const response = await fetch('page.json', {signal: AbortSignal.timeout(REFRESH_MS)});
-    if (!response.ok) throw new Error(`page.json: ${response.status} ${await response.text()}`.trim());
+    const response = await fetch('status.json', {signal: AbortSignal.timeout(REFRESH_MS)});
+    if (!response.ok) throw new Error(`status.json: ${response.status} ${await response.text()}`.trim());
     view = await response.json();
   } catch (error) {
     showSilence(last, error.message);

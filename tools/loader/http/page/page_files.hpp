@@ -1,5 +1,5 @@
 // The files of the status page, which are part of the program: page.html with its style and its script. The
-// script shows /page.json. CMake makes page_files.cpp from them.
+// script shows /status.json. CMake makes page_files.cpp from them.
 #pragma once
 
 #include <span>

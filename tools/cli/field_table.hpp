@@ -1,0 +1,39 @@
+// Prints the columns of a table of fields, a row for each set.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/cli/report.hpp"
+#include "tools/status/fields.hpp"
+
+namespace keysieve {
+
+// "-" without a value.
+std::string cell_of(Unit unit, const Json& value, UnixSeconds now);
+Colour colour_of(const std::string& state);
+
+template <typename Facts>
+void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts>& all, UnixSeconds now,
+                   bool is_wide) {
+  std::vector<const Field<Facts>*> columns;
+  std::vector<std::string> headings;
+  for (const Field<Facts>& field : fields) {
+    if (field.heading.empty() || (field.is_wide && !is_wide)) continue;
+    columns.push_back(&field);
+    headings.emplace_back(field.heading);
+  }
+  Table table(std::move(headings));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i]->unit == Unit::State || columns[i]->unit == Unit::Codes) table.colour_column(i, colour_of);
+  }
+  for (const Facts& facts : all) {
+    std::vector<std::string> row;
+    for (const auto* field : columns) row.push_back(cell_of(field->unit, field->value(facts), now));
+    table.add(std::move(row));
+  }
+  table.print();
+}
+
+}  // namespace keysieve
