@@ -32,8 +32,9 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   return logs;
 }
 
-Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
-    : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
+Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
+               std::vector<FileDescriptor> locks)
+    : board_(board), on_progress_(std::move(on_progress)), locks_(std::move(locks)), left_seen_sets_(config) {
   make_private_folder(config.cache);
   SnapshotCache(config.cache).remove_unfinished();
   std::map<std::string, WatchedStore*> by_name;
@@ -49,7 +50,7 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
     SeenKeeper& keeper =
-        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, on_progress_);
+        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, on_progress_, &locks_);
     if (store) store->seen_sets.push_back(&keeper);
   }
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
@@ -201,17 +202,29 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-void Loader::leave_sets(const LoaderConfig& next) {
+std::vector<int> Loader::hand_over(const LoaderConfig& next) {
+  for (WatchedStore& store : stores_) {
+    store.connection.close();
+    store.seen_connection.close();
+  }
   for (const SetRefresher& refresher : refreshers_) {
     if (next.names_set(refresher.set_name())) continue;
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
   }
+  std::vector<int> locks;
   for (SeenKeeper& keeper : keepers_) {
-    if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
-      keeper.leave(unix_now());
+    const std::string& name = keeper.report().name;
+    if (std::ranges::find(next.seen, name, &SeenConfig::name) != next.seen.end()) {
+      const std::vector<int> own = keeper.locks();
+      locks.insert(locks.end(), own.begin(), own.end());
+      continue;
+    }
+    spdlog::info("{}: is not configured any more; it ends when its windows are over", name);
+    keeper.leave(unix_now());
   }
+  return locks;
 }
 
 std::optional<std::string> Loader::unsaved_adds() {

@@ -1,6 +1,5 @@
 // All sets of one configuration. A round refreshes them one after the other; between rounds, those that the
-// watches of their stores name. A reload makes a new one: what matters is in shared memory and in the
-// cache.
+// watches of their stores name. What matters is in shared memory and in the cache.
 #pragma once
 
 #include <functional>
@@ -23,8 +22,9 @@ class Loader {
  public:
   // The board must outlive it, and learns of every step. `on_progress` is called before each set and while
   // a snapshot is pulled. False ends the round there, and it must stay false: an interrupted pull is not
-  // published.
-  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
+  // published. `locks`: of seen sets, that this process has already.
+  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress,
+         std::vector<FileDescriptor> locks = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -56,9 +56,11 @@ class Loader {
 
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
-  // Before another object with that configuration takes its place: marks the sets that it does not have.
-  void leave_sets(const LoaderConfig& next);
-  // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
+  // Before a program with that configuration takes its place: closes the stores, and marks the sets that it
+  // does not have. Returns the descriptors with the locks that it goes on with. If it does not begin after
+  // all, the next look opens the stores and takes the marks away.
+  std::vector<int> hand_over(const LoaderConfig& next);
+  // Why no other program must take its place: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
   // As of the last refresh of each: no set holds it back, and every seen set was looked at.
@@ -91,6 +93,7 @@ class Loader {
 
   StatusBoard& board_;
   std::function<bool()> on_progress_;
+  std::vector<FileDescriptor> locks_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
   std::list<SeenKeeper> keepers_;

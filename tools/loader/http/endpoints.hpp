@@ -28,8 +28,8 @@ class HttpService {
   HttpService(const StatusBoard& board, const HealthLimits& limits)
       : board_(board), limits_(limits), viewer_(board, limits) {}
 
-  // Serves where the configuration says, or nowhere. An address that cannot be used is logged once, and
-  // tried again by the next call.
+  // Serves where the configuration says, or nowhere any more. An address that cannot be used is logged once,
+  // and tried again by the next call.
   void follow(const std::optional<StatusConfig>& config);
 
  private:
@@ -38,8 +38,7 @@ class HttpService {
 
   const StatusBoard& board_;
   const HealthLimits limits_;
-  LoaderViewer viewer_;  // for the server's thread alone
-  std::optional<StatusConfig> served_;
+  LoaderViewer viewer_;               // for the server's thread alone
   std::string failure_;               // that was said
   std::optional<HttpServer> server_;  // ends before the viewer
 };

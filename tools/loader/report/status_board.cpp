@@ -11,31 +11,18 @@ StatusBoard::StatusBoard() {
 }
 
 void StatusBoard::configure(const LoaderConfig& config) {
-  std::map<std::string, SetRecorder> kept;
-  std::vector<std::shared_ptr<const SetReport>> reports;
-  for (const SetConfig& set : config.sets) {
-    auto old = recorders_.extract(set.name);
-    SetRecorder& recorder = old ? kept.insert(std::move(old)).position->second
-                                : kept.try_emplace(set.name, set.name).first->second;
-    recorder.configured(set);
-    reports.push_back(std::make_shared<const SetReport>(recorder.report()));
-  }
-  recorders_ = std::move(kept);
   const std::lock_guard lock(mutex_);
   report_.directory = config.directory;
-  report_.sets.swap(reports);
-  report_.seen.resize(config.seen.size());
-  for (std::size_t i = 0; i < config.seen.size(); ++i) {
-    if (report_.seen[i].name == config.seen[i].name) continue;
-    report_.seen[i] = {};
-    report_.seen[i].name = config.seen[i].name;
-    report_.seen[i].store = config.seen[i].store;
+  for (const SetConfig& set : config.sets) {
+    SetRecorder& recorder = recorders_.try_emplace(set.name, set.name).first->second;
+    recorder.configured(set);
+    report_.sets.push_back(std::make_shared<const SetReport>(recorder.report()));
   }
-  std::erase_if(report_.stores, [&](const StoreReport& known) {
-    return std::none_of(config.stores.begin(), config.stores.end(), [&](const StoreConfig& store) {
-      return store.name == known.name && store.shown == known.shown;
-    });
-  });
+  for (const SeenConfig& seen : config.seen) {
+    SeenReport& report = report_.seen.emplace_back();
+    report.name = seen.name;
+    report.store = seen.store;
+  }
 }
 
 void StatusBoard::post(const SetRecorder& recorder) {

@@ -41,13 +41,14 @@ constexpr std::string_view kWhyMemoryGoes =
 }  // namespace
 
 SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
-                       std::function<bool()> on_progress)
+                       std::function<bool()> on_progress, std::vector<FileDescriptor>* locks)
     : config_(config),
       directory_(loader.directory),
       group_(config.group ? config.group : loader.group),
       store_(store),
       is_once_(loader.is_once),
       on_progress_(std::move(on_progress)),
+      locks_(locks),
       exchange_(config_, on_progress_) {
   report_.name = config.name;
   report_.store = config.store;
@@ -148,8 +149,8 @@ std::optional<WatchedLog> SeenKeeper::watched_log() const {
 }
 
 std::unique_ptr<SeenWriter> SeenKeeper::new_writer() {
-  return std::make_unique<SeenWriter>(directory_, config_.name, group_,
-                                      [this](std::uint64_t bytes) { check_memory(bytes); });
+  return std::make_unique<SeenWriter>(
+      directory_, config_.name, group_, [this](std::uint64_t bytes) { check_memory(bytes); }, locks_);
 }
 
 void SeenKeeper::check_memory(std::uint64_t bytes) const {

@@ -19,9 +19,10 @@ namespace keysieve {
 
 class SeenKeeper {
  public:
-  // `store`: nullptr if the set has none. on_progress as for the Loader. Opens nothing yet.
+  // `store`: nullptr if the set has none. on_progress as for the Loader. `locks`: those that this process has
+  // already, and that a new writer takes from there. Opens nothing yet.
   SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
-             std::function<bool()> on_progress);
+             std::function<bool()> on_progress, std::vector<FileDescriptor>* locks = nullptr);
 
   // How often the clocks, the folder, the memory and the number of keys are looked at. All keys
   // that come in between go into one filter.
@@ -48,6 +49,8 @@ class SeenKeeper {
   // Sends what was not sent yet, before the loader ends or begins with another configuration. Bounded by the
   // time limits of the store.
   void save(SteadyTime steady_now, const Moment& now);
+  // The descriptors with its locks.
+  [[nodiscard]] std::vector<int> locks() const { return writer_ ? writer_->locks() : std::vector<int>(); }
   // The set is not configured any more: marks it, for LeftSeenSets, or removes it if nothing is in it.
   void leave(UnixSeconds now) noexcept;
 
@@ -81,6 +84,7 @@ class SeenKeeper {
   StoreConnection* store_;
   bool is_once_;
   std::function<bool()> on_progress_;
+  std::vector<FileDescriptor>* locks_;
   SeenExchange exchange_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
   bool is_open_ = false;
