@@ -27,7 +27,7 @@ class ListeningSocket {
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
 
  private:
-  void listen_at_path(std::optional<gid_t> group);
+  void listen_at_path(const std::string& path, std::optional<gid_t> group);
   void listen_at_host(const std::string& address);
 
   FileDescriptor file_;
