@@ -50,7 +50,7 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
     SeenKeeper& keeper =
-        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, on_progress_, &locks_);
+        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, &locks_);
     if (store) store->seen_sets.push_back(&keeper);
   }
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
@@ -81,10 +81,10 @@ void Loader::look_at_seen_sets() {
   }
   bool any = false;
   for (SeenKeeper& keeper : keepers_) {
-    const SteadyTime now = std::chrono::steady_clock::now();
-    if (now < keeper.due_at()) continue;
-    if (!on_progress_()) return;
-    keeper.look(now, moment_now());
+    if (std::chrono::steady_clock::now() < keeper.due_at()) continue;
+    do {
+      if (!on_progress_()) return;
+    } while (keeper.look(std::chrono::steady_clock::now(), moment_now()));
     board_.post(keeper.report());
     any = true;
   }
@@ -99,7 +99,9 @@ void Loader::follow_clock_of_seen_sets() {
 }
 
 void Loader::save_seen_sets() {
-  for (SeenKeeper& keeper : keepers_) keeper.save(std::chrono::steady_clock::now(), moment_now());
+  for (SeenKeeper& keeper : keepers_) {
+    while (keeper.save(std::chrono::steady_clock::now(), moment_now())) on_progress_();
+  }
 }
 
 SteadyTime Loader::round_due_at() const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 
@@ -51,11 +52,11 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return parse_number(word);
 }
 
-// The number in the line "NAME NUMBER ..." of a file.
+// The number behind the name in a file.
 std::optional<std::uint64_t> number_after(std::string_view name, const std::string& path) {
   std::ifstream file(path);
-  for (std::string line, key, value; std::getline(file, line);) {
-    if (std::istringstream(line) >> key >> value && key == name) return parse_number(value);
+  for (std::string word; file >> word;) {
+    if (word == name && file >> word) return parse_number(word);
   }
   return std::nullopt;
 }
@@ -144,12 +145,25 @@ void add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
   if (total_kib && left_kib) limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
 }
 
+// Where /proc does not show that file: about the same, from all NUMA nodes.
+void add_nodes(const std::string& root, std::vector<MemoryLimit>& limits) {
+  const std::string nodes = "/sys/devices/system/node";
+  MemoryLimit all{nodes + "/node*/meminfo"};
+  std::error_code ignored;
+  for (const std::string& name : names_in(root + nodes, ignored)) {
+    const std::string path = root + nodes + "/" + name + "/meminfo";
+    all.limit_bytes += number_after("MemTotal:", path).value_or(0) * 1024;
+    for (const char* kind : {"MemFree:", "Active(file):", "Inactive(file):"})
+      all.left_bytes += number_after(kind, path).value_or(0) * 1024;
+  }
+  if (all.limit_bytes != 0) limits.push_back(all);
+}
+
 std::string describe(const MemoryLimit& limit) {
   const std::string left = format_bytes(limit.left_bytes);
   const std::string all = format_bytes(limit.limit_bytes);
   if (limit.file.ends_with("/meminfo"))
-    return fmt::format("this machine has {} left of {} (MemAvailable in {}): free memory or add some", left,
-                       all, limit.file);
+    return fmt::format("this machine has {} left of {} ({}): free memory or add some", left, all, limit.file);
   const auto* setting = limit.file.ends_with(".high") ? "MemoryHigh=" : "MemoryMax=";
   return fmt::format("the control group has {} left (limit {} in {}): raise {} or the container's limit",
                      left, all, limit.file, setting);
@@ -169,6 +183,7 @@ std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
               {"total_inactive_file", "total_active_file"}},
              root, limits);
   add_machine(root, limits);
+  add_nodes(root, limits);
   const auto tightest = std::ranges::min_element(limits, {}, &MemoryLimit::left_bytes);
   return tightest == limits.end() ? std::nullopt : std::optional(*tightest);
 }

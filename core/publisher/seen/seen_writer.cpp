@@ -148,10 +148,8 @@ gid_t SeenWriter::group() const {
 void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
   make_new_page(new_page(seed, on_unavailable));
   clear();
-  const unsigned deaths = file_ ? deaths_taking_memory() : 0;
   replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
-  page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
 }
 
 void SeenWriter::make_new_page(Bytes bytes) const {
@@ -225,9 +223,7 @@ OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
   SeenEntry& entry = slot(number);
   Segment segment = create_segment(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
   const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
-  page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
   make_resident(segment);
-  page().deaths_taking_memory.store(0, std::memory_order_relaxed);
   return {plan, now, std::move(segment), filter};
 }
 

@@ -89,11 +89,6 @@ class SeenWriter {
   [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
   // The filters whose memory adopt() did not find.
   [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
-  // How many loaders, one after the other, have died while they took memory: the kernel kills the process
-  // that exceeds a limit.
-  [[nodiscard]] unsigned deaths_taking_memory() const noexcept {
-    return page().deaths_taking_memory.load(std::memory_order_relaxed);
-  }
 
   // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
   // also beyond kMaxSeenFilters; then nothing has changed.

@@ -166,12 +166,24 @@ TEST_F(MemoryLeft, IsAtMostWhatTheMachineHas) {
   EXPECT_EQ(
       refusal_of(23 * kMiB),
       "clicks: a window needs 23.0 MiB and keysieved keeps 8.0 MiB for itself, but this machine has 30.0 "
-      "MiB left of 100.0 MiB (MemAvailable in /proc/meminfo): free memory or add some");
+      "MiB left of 100.0 MiB (/proc/meminfo): free memory or add some");
   place_v2("/web");
   level("/web", std::to_string(60 * kMiB), 40);
   EXPECT_EQ(left(), 20 * kMiB);
   write("/proc/meminfo", "MemTotal: many kB\nMemAvailable: 1 kB\n");
   EXPECT_EQ(left(), 20 * kMiB);
+}
+
+// As a service with ProcSubset=pid sees it.
+TEST_F(MemoryLeft, IsAtMostWhatTheNodesOfTheMachineHave) {
+  for (const char* node : {"0", "1"}) {
+    write(std::string("/sys/devices/system/node/node") + node + "/meminfo",
+          std::string("Node ") + node + " MemTotal: 51200 kB\nNode " + node + " MemFree: 10240 kB\nNode " +
+              node + " Active(file): 1024 kB\nNode " + node + " Inactive(file): 4096 kB\n");
+  }
+  EXPECT_EQ(left(), 30 * kMiB);
+  EXPECT_THAT(refusal_of(23 * kMiB),
+              ::testing::HasSubstr("30.0 MiB left of 100.0 MiB (/sys/devices/system/node/node*/meminfo)"));
 }
 
 TEST_F(MemoryLeft, IsCheckedWithAMargin) {
