@@ -1,4 +1,4 @@
-#include "tools/loader/config/listen_address.hpp"
+#include "tools/loader/config/listening_socket.hpp"
 
 #include <fmt/core.h>
 #include <netdb.h>

@@ -22,7 +22,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
-#include "tools/loader/config/listen_address.hpp"
+#include "tools/loader/config/listening_socket.hpp"
 
 namespace keysieve::test {
 namespace {
