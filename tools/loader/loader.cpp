@@ -7,8 +7,8 @@
 #include <map>
 
 #include "tools/loader/config/private_cache.hpp"
-#include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 
@@ -36,7 +36,8 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
                std::vector<FileDescriptor> locks)
     : board_(board), on_progress_(std::move(on_progress)), locks_(std::move(locks)), left_seen_sets_(config) {
   make_private_folder(config.cache);
-  SnapshotCache(config.cache).remove_unfinished();
+  // If another loader saves at this moment, that save fails, and is tried again.
+  remove_unfinished(config.cache, std::chrono::seconds(0));
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);

@@ -82,11 +82,13 @@ TEST_F(DurableFile, IsForItsOwnerAndGroupWithinTheUmask) {
   EXPECT_EQ(std::filesystem::status(directory_ / "b.ks").permissions(), perms(0600));
 }
 
-TEST_F(DurableFile, ReplacesTheLeftoversOfACrash) {
-  std::ofstream(directory_ / ("a.ks.tmp." + std::to_string(::getpid()))) << "half";
-  write("a.ks", "whole");
-  EXPECT_EQ(text_of("a.ks"), "whole");
-  EXPECT_THAT(names(), ElementsAre("a.ks"));
+TEST_F(DurableFile, LeavesWhatIsRemovedByAge) {
+  for (const char* name : {".put-1", ".put-22", ".put-x", ".put", "a.put-1", "a"})
+    std::ofstream(directory_ / name) << "something";
+  remove_unfinished(directory_.path(), std::chrono::hours(1));
+  EXPECT_EQ(names().size(), 6U) << "its writer may be at work";
+  remove_unfinished(directory_.path(), std::chrono::seconds(0));
+  EXPECT_THAT(names(), ::testing::UnorderedElementsAre(".put", ".put-x", "a", "a.put-1"));
 }
 
 TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {

@@ -25,7 +25,6 @@
 namespace keysieve {
 namespace {
 
-constexpr std::string_view kUnfinished = ".tmp.";  // then a process id: tools/program/durable_file.cpp
 constexpr const char* kGeneration = ".generation";
 constexpr const char* kNewest = ".newest";
 constexpr const char* kSigned = ".signed";
@@ -72,18 +71,6 @@ CachedBuild take_build(std::string_view& text, const std::string& path) {
 
 std::string line_of(const CachedBuild& build) {
   return std::to_string(build.generation) + " " + to_hex(build.build_id) + "\n";
-}
-
-// "<set>.<file>.tmp.<process id>". The folder may have files of others.
-bool is_unfinished(std::string_view name) {
-  const std::size_t end = name.find(kUnfinished);
-  if (end == std::string_view::npos) return false;
-  const std::string_view process = name.substr(end + kUnfinished.size());
-  if (process.empty() || process.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  name = name.substr(0, end);
-  const std::size_t dot = std::min(name.find('.'), name.size());
-  constexpr std::array<std::string_view, 5> kFiles{".ks", kGeneration, kNewest, kSigned, ".adds"};
-  return is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end();
 }
 
 // Two moments and a key.
@@ -184,15 +171,6 @@ void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, 
   }
   write_durable_file(path_of(set_name, kGeneration), as_bytes(text));
   write_durable_file(path_of(set_name), snapshot);
-}
-
-void SnapshotCache::remove_unfinished() const noexcept try {
-  check_private_folder(folder_);
-  std::error_code ignored;
-  for (const std::string& name : names_in(folder_, ignored)) {
-    if (is_unfinished(name)) ::unlink((folder_ + "/").append(name).c_str());
-  }
-} catch (const std::exception&) {  // not trusted, or no memory
 }
 
 UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {

@@ -59,10 +59,6 @@ class SnapshotCache {
   // Replaces the snapshot of this set. Atomic, and on disk when it returns. Throws CannotCreate, Permission.
   void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
 
-  // Removes what a loader that was killed in the middle of a save has left, of all sets. If another loader
-  // saves at this moment, that save fails, and is tried again.
-  void remove_unfinished() const noexcept;
-
  private:
   [[nodiscard]] std::vector<CachedBuild> builds_of(const std::string& set_name) const;
 

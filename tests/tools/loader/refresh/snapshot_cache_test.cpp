@@ -131,22 +131,6 @@ TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
   EXPECT_EQ(file_names(), Names{});
 }
 
-TEST_F(SnapshotCacheTest, RemovesWhatACrashLeftAndNothingElse) {
-  for (const char* name :
-       {"tags.ks.tmp.4711", "shop.adds.tmp.1", "shop.generation.tmp.1", "words.newest.tmp.4711"}) {
-    std::ofstream(folder_ / name) << "a half";
-  }
-  const Names others{"Tags.ks.tmp.1", "passwd.tmp.1",  "tags.adds",     "tags.ks.tmp",
-                     "tags.ks.tmp.",  "tags.ks.tmp.x", "tags.txt.tmp.1"};
-  for (const std::string& name : others) std::ofstream(folder_ / name) << "something";
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
-  cache_.remove_unfinished();
-  EXPECT_EQ(file_names().size(), 11U) << "the folder is not trusted";
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
-  cache_.remove_unfinished();
-  EXPECT_EQ(file_names(), others);
-}
-
 TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
   cache_.save("tags", 7, tags_.get());
   for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
