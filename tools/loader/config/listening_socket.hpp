@@ -1,4 +1,5 @@
-// The socket where keysieved answers HTTP: "127.0.0.1:9427", "[::1]:9427" or "unix:/run/keysieve/status.sock".
+// The socket where keysieved answers HTTP: "127.0.0.1:9427", "[::1]:9427" or
+// "unix:/run/keysieve/status.sock".
 #pragma once
 
 #include <sys/types.h>
