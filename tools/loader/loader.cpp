@@ -89,6 +89,7 @@ void Loader::look_at_seen_sets() {
     board_.post(keeper.report());
     any = true;
   }
+  locks_.clear();  // what no set has taken, for example of another directory
   if (!any) return;
   for (WatchedStore& store : stores_) {
     if (store.sets.empty()) post(store.name, store.seen_connection);

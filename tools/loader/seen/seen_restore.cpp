@@ -32,7 +32,7 @@ bool SeenRestore::step(Store& store, SeenWriter& writer, const Moment& now) {
   }
   const auto take = [&](const SeenLogEntry& entry, const LogPosition&) { apply(entry, writer); };
   if (read_entries(store, log_, position_, refused_, take, end_)) return true;
-  finish(store, writer, now);
+  finish(writer, now);
   return false;
 }
 
@@ -68,6 +68,7 @@ void SeenRestore::learn(const SeenLogEntry& entry, const LogPosition& at) {
 void SeenRestore::decide(Store& store, SeenWriter& writer) {
   lost_ = std::max(lost_, refused_.unreadable);  // most of them are among those whose numbers are missing
   writer.create(found_.empty() ? shared_seed(store) : seed_, config_.on_unavailable);
+  begin_log(store, log_, writer);  // before there are tags, which then count as sent
   end_ = std::exchange(position_, {});
 }
 
@@ -89,23 +90,19 @@ void SeenRestore::apply(const SeenLogEntry& entry, SeenWriter& writer) const {
 }
 
 // A window begins when the one before it has ended. Keys came while the log was read, so the boot clock
-// counts from now. What was restored need not be sent.
-void SeenRestore::finish(Store& store, SeenWriter& writer, const Moment& now) const {
+// counts from now.
+void SeenRestore::finish(SeenWriter& writer, const Moment& now) const {
   if (refused_.first) spdlog::error("{}: {}", config_.name, refused_.first->what());
-  begin_log(store, log_, writer);
   writer.page().log.read_to = *end_;
-  const std::vector<OpenFilter>& filters = writer.filters();
+  const HashSeed& seed = writer.page().seed;
   UnixSeconds before = 0;  // when the windows before have ended
   UnixSeconds latest = 0;
-  for (std::size_t i = 0; i < filters.size(); ++i) {
-    const SeenPlan& plan = filters[i].plan;
-    if (i != 0 && filters[i - 1].plan.window.ends != plan.window.ends) before = latest;
-    const HashSeed& seed = writer.page().seed;
+  for (std::size_t i = 0; i < writer.filters().size(); ++i) {
+    const SeenPlan& plan = writer.filters()[i].plan;
+    if (i != 0 && writer.filters()[i - 1].plan.window.ends != plan.window.ends) before = latest;
     latest = std::max(latest, end_of(id_of(plan), found_.at({seed.low, seed.high, id_of(plan)})));
     const UnixSeconds begins = std::max(plan.window.begins, std::min(before, begun_.unix));
     writer.begin_later(i, begins, now.boot - std::max<std::int64_t>(begun_.unix - begins, 0));
-    for (std::uint64_t word = 0; word < plan.size.words; ++word)
-      filters[i].sent()[word] = static_cast<std::uint8_t>(filters[i].filter.words()[word].load().tags());
   }
 }
 

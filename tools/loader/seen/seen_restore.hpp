@@ -42,7 +42,7 @@ class SeenRestore {
   void learn(const SeenLogEntry& entry, const LogPosition& at);
   void decide(Store& store, SeenWriter& writer);
   void apply(const SeenLogEntry& entry, SeenWriter& writer) const;
-  void finish(Store& store, SeenWriter& writer, const Moment& now) const;
+  void finish(SeenWriter& writer, const Moment& now) const;
 
   const SeenConfig& config_;
   const Moment begun_;
