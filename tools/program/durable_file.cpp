@@ -144,12 +144,8 @@ void remove_unfinished(const std::string& folder, std::chrono::seconds age) noex
 }
 
 void write_durable_file(const std::string& path, Bytes bytes) {
-  write_durable_file(path, [bytes](const WritePart& write_part) { write_part(bytes); });
-}
-
-void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write) {
   DurableFile file(path);
-  write([&file](Bytes part) { file.append(part); });
+  file.append(bytes);
   file.commit();
 }
 

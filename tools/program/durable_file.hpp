@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -74,10 +73,5 @@ void sync_file(const FileDescriptor& file, const std::string& path);
 // CannotCreate that names the folder.
 void sync_folder(const std::string& folder);
 std::string folder_of(const std::string& path);
-
-// Writes a durable file in parts, which need not be in memory together: `write` hands them over in order.
-// What it throws is passed on, and leaves nothing behind either.
-using WritePart = std::function<void(Bytes part)>;
-void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write);
 
 }  // namespace keysieve
