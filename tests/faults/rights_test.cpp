@@ -132,15 +132,10 @@ class OtherUser : public LiveLayers {
   }
   // Names that publisher and loader will use.
   [[nodiscard]] std::vector<std::string> coming_paths() const {
-    return {file(snapshot_file_name(3)),
-            file(snapshot_file_name(3) + ".tmp"),
-            file(live_file_name(3)),
-            file(live_file_name(3) + ".tmp"),
-            file("control.tmp"),
-            directory_ / "shop",
-            cache() + "/shop.ks",
-            cache() + "/tags.ks.tmp." + std::to_string(::getpid()),
-            cache() + "/tags.adds.tmp." + std::to_string(::getpid())};
+    return {file(snapshot_file_name(3)), file(snapshot_file_name(3) + ".tmp"),
+            file(live_file_name(3)),     file(live_file_name(3) + ".tmp"),
+            file("control.tmp"),         directory_ / "shop",
+            cache() + "/shop.ks",        cache() + "/.put-1"};
   }
 
   // Does the work as each other user; a failure names the attempts that succeeded.

@@ -46,13 +46,13 @@ void SeenMachine::start_keeper() {
   LoaderConfig loader;
   loader.directory = root_;
   store_.emplace([this] { return network_.connect(); }, "the store", std::chrono::seconds(1));
-  keeper_.emplace(clicks(machine.name), loader, &*store_, [] { return true; });
+  keeper_.emplace(clicks(machine.name), loader, &*store_);
 }
 
 bool SeenMachine::look() {
   const Moment now = moment_now();
   const UnixSeconds saved_before = keeper_->report().saved_at;
-  keeper_->look(std::chrono::steady_clock::now(), now);
+  for (Moment moment = now; keeper_->look(std::chrono::steady_clock::now(), moment);) moment = moment_now();
   store_->close();
   // At most once in a second, so an equal moment is of the look before.
   return saved_before != now.unix && keeper_->report().saved_at == now.unix;

@@ -38,33 +38,40 @@ bool Signals::is_stop_pending() {
 }
 
 Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const HealthLimits& limits)
-    : command_line_(std::move(command_line)), limits_(limits) {
-  use(std::move(config));
+    : command_line_(std::move(command_line)),
+      config_(std::move(config)),
+      limits_(limits),
+      loader_(
+          config_, [this] { return on_progress(); }, std::move(predecessor_.locks)) {
+  if (!predecessor_.was_there) return;
+  spdlog::info("configuration reloaded: {}",
+               format_count_of(config_.sets.size() + config_.seen.size(), "set"));
+  if (predecessor_.was_ready) has_said_ready_ = service_.ready("configuration read");
 }
 
 void Daemon::run() {
   do {
     status_.follow(config_.status);
-    loader_->round();
+    loader_.round();
     is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
-  loader_->save_seen_sets();
+  loader_.save_seen_sets();
   spdlog::info("stopping; what is published stays live");
 }
 
 // Signals, the watchdog and the next round come first, however often the stores wake us.
 Daemon::Next Daemon::follow_until_next_round() {
-  const SteadyTime next_round = loader_->round_due_at();
+  const SteadyTime next_round = loader_.round_due_at();
   for (;;) {
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
-    loader_->look_at_seen_sets();
-    loader_->arm_watches();
+    loader_.look_at_seen_sets();
+    loader_.arm_watches();
     tell_service();
-    wait(std::min(next_round, loader_->due_at()), loader_->descriptors());
-    if (!loader_->refresh_woken()) continue;
+    wait(std::min(next_round, loader_.due_at()), loader_.descriptors());
+    if (!loader_.refresh_woken()) continue;
     wait(std::min(next_round, std::chrono::steady_clock::now() + kLeastPause), {});
   }
 }
@@ -86,62 +93,54 @@ Daemon::Next Daemon::answer(int signal) {
     reload();
   } else {
     spdlog::info("refreshing all sets now");
-    loader_->try_again_now();
+    loader_.try_again_now();
   }
   return Next::Round;
 }
 
+// What takes long comes before the look at the configuration, so that the next program finds the same.
 void Daemon::reload() {
   if (has_said_ready_) service_.reloading();
+  loader_.save_seen_sets();
   try {
-    LoaderConfig config = load_config(command_line_.config_path);
-    check_loader_user(config);
-    if (const auto unsaved = loader_->unsaved_adds()) {
-      spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
-    } else {
-      use(std::move(config));
-      spdlog::info("configuration reloaded: {}",
-                   format_count_of(config_.sets.size() + config_.seen.size(), "set"));
-    }
+    const LoaderConfig next = next_config();
+    status_.follow(std::nullopt);
+    run_again(command_line_.arguments, has_said_ready_, loader_.hand_over(next));
   } catch (const Error& error) {
-    spdlog::error("configuration refused, the old one stays in force: {}", error.what());
+    spdlog::error("reload refused, the old configuration stays in force: {}", error.what());
   }
-  if (has_said_ready_) has_said_ready_ = service_.ready("configuration read");
+  if (has_said_ready_) has_said_ready_ = service_.ready("reload refused");
 }
 
-void Daemon::use(LoaderConfig config) {
-  for (const SeenConfig& old : config_.seen) {
-    if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
-      spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);
-  }
-  if (loader_) {
-    loader_->save_seen_sets();
-    loader_->leave_sets(config);
-  }
-  config_ = std::move(config);
-  set_log_level(command_line_.log_level.value_or(config_.log_level));
-  Loader::Recorders recorders;
-  if (loader_) recorders = loader_->take_recorders();
-  loader_.emplace(
-      config_, [this] { return on_progress(); }, std::move(recorders));
-  report();
+// Throws why there must be no reload.
+LoaderConfig Daemon::next_config() {
+  LoaderConfig next = load_config(command_line_.config_path);
+  check_loader_user(next);
+  if (const auto unsaved = loader_.unsaved_adds()) throw Error(ErrorKind::CannotCreate, *unsaved);
+  return next;
 }
 
 void Daemon::tell_service() {
   report();
   say_ready_when_it_is();
-  if (!Signals::is_stop_pending()) service_.status(loader_->summary());
+  if (!Signals::is_stop_pending()) service_.status(loader_.summary());
 }
 
 void Daemon::say_ready_when_it_is() {
-  if (has_said_ready_ || !loader_->is_ready() || Signals::is_stop_pending()) return;
+  if (has_said_ready_ || !loader_.is_ready() || Signals::is_stop_pending()) return;
   report();
-  has_said_ready_ = service_.ready(loader_->summary());
+  has_said_ready_ = service_.ready(loader_.summary());
+}
+
+void Daemon::report() {
+  LoaderReport report = loader_.report();
+  report.is_ready |= has_said_ready_;
+  reports_.replace(std::move(report));
 }
 
 bool Daemon::on_progress() {
-  if (loader_) loader_->follow_clock_of_seen_sets();
-  if (loader_ && SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports) report();
+  loader_.follow_clock_of_seen_sets();
+  if (SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports) report();
   service_.alive();
   say_ready_when_it_is();
   if (!has_said_ready_ && is_first_round_) service_.still_starting();

@@ -9,6 +9,7 @@
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/http/endpoints.hpp"
 #include "tools/loader/loader.hpp"
+#include "tools/loader/running_again.hpp"
 #include "tools/loader/service_notifier.hpp"
 
 namespace keysieve {
@@ -19,13 +20,14 @@ struct LoaderCommandLine {
   bool check_config = false;
   bool json = false;
   std::optional<std::string> log_level;  // instead of the configuration's
+  char* const* arguments = nullptr;      // of main(), for a reload
 
   // --help, --version and wrong arguments have been answered already: end with this.
   std::optional<int> exit_status;
 };
 
 // The signals the daemon answers to, taken one at a time in its main loop instead of in handlers: SIGTERM and
-// SIGINT stop it, SIGHUP reloads the configuration, SIGUSR1 refreshes all sets now.
+// SIGINT stop it, SIGHUP runs the program again, SIGUSR1 refreshes all sets now.
 class Signals {
  public:
   // Blocks them in this thread from now on, and ignores SIGPIPE, so that a store that hangs up is an error.
@@ -47,7 +49,7 @@ class Daemon {
  public:
   Daemon(LoaderCommandLine command_line, LoaderConfig config, const HealthLimits& limits = {});
 
-  // Returns when it was told to stop.
+  // Returns when it was told to stop. Does not return when a reload runs the program again.
   void run();
 
  private:
@@ -63,20 +65,21 @@ class Daemon {
   void wait(SteadyTime until, const std::vector<int>& descriptors) const;
   Next answer(int signal);
   void reload();
-  void use(LoaderConfig config);
+  LoaderConfig next_config();
   void tell_service();
-  void report() { reports_.replace(loader_->report()); }
+  void report();
   void say_ready_when_it_is();
   bool on_progress();
 
   LoaderCommandLine command_line_;
   LoaderConfig config_;
+  Predecessor predecessor_ = take_predecessor("keysieved");
   Signals signals_;
   ServiceNotifier service_;
   const HealthLimits limits_;
   LatestReport reports_;
   HttpService status_{reports_, limits_};
-  std::optional<Loader> loader_;
+  Loader loader_;
   bool has_said_ready_ = false;
   bool is_first_round_ = true;
 };

@@ -8,6 +8,7 @@
 
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 
@@ -31,17 +32,17 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   return logs;
 }
 
-Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress, Recorders recorders)
+Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
+               std::vector<FileDescriptor> locks)
     : directory_(config.directory),
-      recorders_(std::move(recorders)),
       on_progress_(std::move(on_progress)),
+      locks_(std::move(locks)),
       left_seen_sets_(config) {
   prepare_cache(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store);
   }
-  std::erase_if(recorders_, [&](const auto& old) { return !config.names_set(old.first); });
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
     SetRecorder& recorder = recorders_.try_emplace(set.name, set.name).first->second;
@@ -51,7 +52,7 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress, Re
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
     SeenKeeper& keeper =
-        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, on_progress_);
+        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, &locks_);
     if (store) store->seen_sets.push_back(&keeper);
   }
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
@@ -79,11 +80,12 @@ void Loader::look_at_seen_sets() {
     left_seen_sets_due_at_ = now + std::chrono::seconds(1);
   }
   for (SeenKeeper& keeper : keepers_) {
-    const SteadyTime now = std::chrono::steady_clock::now();
-    if (now < keeper.due_at()) continue;
-    if (!on_progress_()) return;
-    keeper.look(now, moment_now());
+    if (std::chrono::steady_clock::now() < keeper.due_at()) continue;
+    do {
+      if (!on_progress_()) return;
+    } while (keeper.look(std::chrono::steady_clock::now(), moment_now()));
   }
+  locks_.clear();  // what no set has taken, for example of another directory
 }
 
 void Loader::follow_clock_of_seen_sets() {
@@ -91,7 +93,9 @@ void Loader::follow_clock_of_seen_sets() {
 }
 
 void Loader::save_seen_sets() {
-  for (SeenKeeper& keeper : keepers_) keeper.save(std::chrono::steady_clock::now(), moment_now());
+  for (SeenKeeper& keeper : keepers_) {
+    while (keeper.save(std::chrono::steady_clock::now(), moment_now())) on_progress_();
+  }
 }
 
 SteadyTime Loader::round_due_at() const {
@@ -193,17 +197,29 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-void Loader::leave_sets(const LoaderConfig& next) {
+std::vector<int> Loader::hand_over(const LoaderConfig& next) {
+  for (WatchedStore& store : stores_) {
+    store.connection.close();
+    store.seen_connection.close();
+  }
   for (const SetRefresher& refresher : refreshers_) {
     if (next.names_set(refresher.set_name())) continue;
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
   }
+  std::vector<int> locks;
   for (SeenKeeper& keeper : keepers_) {
-    if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
-      keeper.leave(unix_now());
+    const std::string& name = keeper.report().name;
+    if (std::ranges::find(next.seen, name, &SeenConfig::name) != next.seen.end()) {
+      const std::vector<int> own = keeper.locks();
+      locks.insert(locks.end(), own.begin(), own.end());
+      continue;
+    }
+    spdlog::info("{}: is not configured any more; it ends when its windows are over", name);
+    keeper.leave(unix_now());
   }
+  return locks;
 }
 
 std::optional<std::string> Loader::unsaved_adds() {

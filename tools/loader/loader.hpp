@@ -1,6 +1,5 @@
 // All sets of one configuration. A round refreshes them one after the other; between rounds, those that the
-// watches of their stores name. A reload makes a new one: what matters is in shared memory and in the
-// cache.
+// watches of their stores name. What matters is in shared memory and in the cache.
 #pragma once
 
 #include <functional>
@@ -22,11 +21,11 @@ namespace keysieve {
 
 class Loader {
  public:
-  using Recorders = std::map<std::string, SetRecorder>;
-
   // `on_progress` is called before each set and while a snapshot is pulled. False ends the round there, and
-  // it must stay false: an interrupted pull is not published. `recorders`: of the object before.
-  Loader(const LoaderConfig& config, std::function<bool()> on_progress, Recorders recorders = {});
+  // it must stay false: an interrupted pull is not published. `locks`: of seen sets, that this process has
+  // already.
+  Loader(const LoaderConfig& config, std::function<bool()> on_progress,
+         std::vector<FileDescriptor> locks = {});
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -58,14 +57,14 @@ class Loader {
 
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
-  // Before another object with that configuration takes its place: marks the sets that it does not have.
-  void leave_sets(const LoaderConfig& next);
-  // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
+  // Before a program with that configuration takes its place: closes the stores, and marks the sets that it
+  // does not have. Returns the descriptors with the locks that it goes on with. If it does not begin after
+  // all, the next look opens the stores and takes the marks away.
+  std::vector<int> hand_over(const LoaderConfig& next);
+  // Why no other program must take its place: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
   [[nodiscard]] LoaderReport report() const;
-  // Before this object ends.
-  [[nodiscard]] Recorders take_recorders() { return std::move(recorders_); }
 
   // As of the last refresh of each: no set holds it back, and every seen set was looked at.
   [[nodiscard]] bool is_ready() const;
@@ -96,8 +95,9 @@ class Loader {
   static bool arm_watch(WatchedStore& store);
 
   std::string directory_;
-  Recorders recorders_;
+  std::map<std::string, SetRecorder> recorders_;
   std::function<bool()> on_progress_;
+  std::vector<FileDescriptor> locks_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
   std::list<SeenKeeper> keepers_;

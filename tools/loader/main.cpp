@@ -23,15 +23,16 @@ constexpr const char* kFooter = R"(Examples:
   keysieved --config keysieve.toml --once       refresh every set once, for cron or a container's start
   keysieved --check-config && systemctl reload keysieved
 
-Signals: SIGHUP reloads the configuration (a wrong one is refused and the old one stays in force), SIGUSR1
-refreshes all sets now, SIGTERM and SIGINT stop. What is published stays live when keysieved stops.
+Signals: SIGHUP runs keysieved again in the same process (a wrong configuration is refused and the old one stays
+in force), SIGUSR1 refreshes all sets now, SIGTERM and SIGINT stop. What is published stays live when keysieved stops.
 
 Exit status: 0; of sysexits: 64 usage, 65 a store's data or a guard, 66 nothing pushed yet or no such directory,
 69 store unreachable, 71 no memory, 73 cannot create, 75 locked, 77 permission, 78 configuration. --once: 0 when every
 set is live and equal to its store, else the highest that any set met.)";
 
-LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
+LoaderCommandLine parse_command_line(int argc, char* const* argv) {
   LoaderCommandLine line;
+  line.arguments = argv;
   CLI::App app(kDescription, "keysieved");
   app.footer(kFooter);
   app.set_version_flag("-V,--version", "keysieved " + std::string(kVersion));
@@ -56,9 +57,8 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
   return line;
 }
 
-int refresh_once(const LoaderCommandLine& line, LoaderConfig config) {
+int refresh_once(LoaderConfig config) {
   config.is_once = true;
-  set_log_level(line.log_level.value_or(config.log_level));
   Loader loader(config, [] { return true; });
   loader.round();
   while (loader.has_more()) loader.refresh_woken();
@@ -87,7 +87,8 @@ int run(const LoaderCommandLine& line) {
   }
   check_loader_user(config);
   start_logging();
-  if (line.once) return refresh_once(line, std::move(config));
+  set_log_level(line.log_level.value_or(config.log_level));
+  if (line.once) return refresh_once(std::move(config));
   Daemon(line, std::move(config)).run();
   return 0;
 }

@@ -9,15 +9,15 @@
 #include <filesystem>
 
 #include "core/builder/base/file_io.hpp"
-#include "core/worker/base/error.hpp"
+#include "core/builder/base/folder_names.hpp"
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/mapped_region.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr mode_t kFileMode = 0640;
+constexpr std::string_view kUnfinished = ".put-";
 
-// A device or a pipe would be replaced by a file of its name; as root, /dev/null too.
 void check_replaceable(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -31,8 +31,8 @@ std::string descriptor_path(const FileDescriptor& file) {
 }
 
 // A file that has no name, and so is gone when the process is; not open where there is no such thing.
-FileDescriptor open_nameless(const std::string& folder) {
-  FileDescriptor file(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, kFileMode));
+FileDescriptor open_nameless(const std::string& folder, mode_t mode) {
+  FileDescriptor file(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode));
   if (file.is_open() && ::access(descriptor_path(file).c_str(), F_OK) != 0) return {};
   return file;
 }
@@ -58,17 +58,27 @@ void sync_folder(const std::string& folder) {
     throw_write_error(folder + ": cannot sync", errno);
 }
 
-DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
-  check_replaceable(path_);
-  temporary_ = path_ + ".tmp." + std::to_string(::getpid());
-  ::unlink(temporary_.c_str());  // what a crash has left
-  file_ = open_nameless(folder_of(path_));
-  if (file_.is_open()) return;
-  file_ = FileDescriptor(
-      ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-  if (!file_.is_open()) throw_write_error(path_, errno);
-  has_name_ = true;
+// Hosts that share a network file system may write the same file at once.
+DurableFile::DurableFile(std::string path, const FileStyle& style) : path_(std::move(path)), style_(style) {
+  if (style_.replaces_files_alone) check_replaceable(path_);
+  const std::string folder = folder_of(path_);
+  temporary_ = folder + "/" + std::string(kUnfinished) + std::to_string(random_value<std::uint64_t>());
+  file_ = open_nameless(folder, style_.mode);
+  if (!file_.is_open()) {
+    file_ = FileDescriptor(
+        ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, style_.mode));
+    if (!file_.is_open()) style_.fail(path_, errno);
+    has_name_ = true;
+  }
+  if (style_.made != nullptr) style_.made(file_, folder);
 }
+
+DurableFile::DurableFile(DurableFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      style_(other.style_),
+      temporary_(std::move(other.temporary_)),
+      has_name_(std::exchange(other.has_name_, false)),
+      file_(std::move(other.file_)) {}
 
 DurableFile::~DurableFile() {
   if (has_name_) ::unlink(temporary_.c_str());
@@ -86,25 +96,56 @@ MappedRegion DurableFile::map() const {
   return map_region(file_, MapAccess::ReadOnly, path_);
 }
 
-void DurableFile::commit() {
-  sync_file(file_, path_);
+void DurableFile::sync() const {
+  if (::fsync(file_.get()) != 0) style_.fail(path_ + ": cannot sync", errno);
+}
+
+void DurableFile::give_name() {
   if (!has_name_ && ::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, temporary_.c_str(),
                              AT_SYMLINK_FOLLOW) != 0) {
-    throw_write_error(path_, errno);
+    style_.fail(path_, errno);
   }
   has_name_ = true;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
+}
+
+void DurableFile::close() {
+  give_name();
+  file_.close();
+}
+
+void DurableFile::move() {
+  give_name();
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) style_.fail(path_, errno);
   has_name_ = false;
+}
+
+void DurableFile::commit() {
+  sync();
+  move();
   sync_folder(folder_of(path_));
 }
 
-void write_durable_file(const std::string& path, Bytes bytes) {
-  write_durable_file(path, [bytes](const WritePart& write_part) { write_part(bytes); });
+bool is_unfinished(std::string_view file_name) {
+  return file_name.starts_with(kUnfinished) &&
+         file_name.find_first_not_of("0123456789", kUnfinished.size()) == std::string_view::npos;
 }
 
-void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write) {
+void remove_unfinished(const std::string& folder, std::chrono::seconds age) noexcept try {
+  namespace fs = std::filesystem;
+  const auto before = fs::file_time_type::clock::now() - age;
+  std::error_code ignored;
+  for (const std::string& name : names_in(folder, ignored)) {
+    const std::string path = folder + "/" + name;
+    if (!is_unfinished(name)) continue;
+    const auto written_at = fs::last_write_time(path, ignored);
+    if (!ignored && written_at <= before) ::unlink(path.c_str());
+  }
+} catch (const std::bad_alloc&) {
+}
+
+void write_durable_file(const std::string& path, Bytes bytes) {
   DurableFile file(path);
-  write([&file](Bytes part) { file.append(part); });
+  file.append(bytes);
   file.commit();
 }
 

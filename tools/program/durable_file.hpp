@@ -1,24 +1,36 @@
 // Writing a whole file so that it is there complete or not at all, whatever happens in between.
 #pragma once
 
-#include <functional>
+#include <sys/types.h>
+
+#include <chrono>
 #include <string>
+#include <string_view>
 
 #include "core/worker/base/bytes.hpp"
+#include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {
 
 class MappedRegion;
 
+// How a new file is made, and how a failure is thrown.
+struct FileStyle {
+  mode_t mode = 0640;                                                             // less the umask
+  void (*made)(const FileDescriptor& file, const std::string& folder) = nullptr;  // called with it
+  void (*fail)(const std::string& what, int error_number) = throw_write_error;
+  bool replaces_files_alone = true;  // a device or a pipe would be replaced; as root, /dev/null too
+};
+
 // A file in the making: without a name as far as the file system has such files, else next to its path under
-// a temporary name; gone again unless it is committed. Mode 0640 less the umask. All throw CannotCreate or
-// Permission that names the file; an older file is untouched until commit().
+// a temporary name; gone again unless it is committed. All throw CannotCreate or Permission that names the
+// file, or as the style says; an older file is untouched until commit().
 class DurableFile {
  public:
-  explicit DurableFile(std::string path);
-  DurableFile(const DurableFile&) = delete;
-  DurableFile& operator=(const DurableFile&) = delete;
+  explicit DurableFile(std::string path, const FileStyle& style = {});
+  DurableFile(DurableFile&& other) noexcept;
+  DurableFile& operator=(DurableFile&&) = delete;
   ~DurableFile();
 
   // Behind what was written so far.
@@ -27,15 +39,30 @@ class DurableFile {
   void write_at(std::uint64_t offset, Bytes bytes);
   // What was written, read-only.
   [[nodiscard]] MappedRegion map() const;
-  // Syncs, and renames over the path. Once.
+  void sync() const;
+  // Closes the descriptor, so that many may be in the making at once.
+  void close();
+  // Renames it over the path. Once. The name survives a power loss only after sync_folder().
+  void move();
+  // All of that. The file stays open.
   void commit();
+  // After that: the file.
+  FileDescriptor take() noexcept { return std::move(file_); }
 
  private:
+  void give_name();
+
   std::string path_;
+  FileStyle style_;
   std::string temporary_;
   bool has_name_ = false;  // the temporary one
   FileDescriptor file_;
 };
+
+// Whether a file of that name is one in the making, or what a killed process has left of one.
+bool is_unfinished(std::string_view file_name);
+// Removes those that are so old. Those that cannot be removed now stay.
+void remove_unfinished(const std::string& folder, std::chrono::seconds age) noexcept;
 
 void write_durable_file(const std::string& path, Bytes bytes);
 
@@ -46,10 +73,5 @@ void sync_file(const FileDescriptor& file, const std::string& path);
 // CannotCreate that names the folder.
 void sync_folder(const std::string& folder);
 std::string folder_of(const std::string& path);
-
-// Writes a durable file in parts, which need not be in memory together: `write` hands them over in order.
-// What it throws is passed on, and leaves nothing behind either.
-using WritePart = std::function<void(Bytes part)>;
-void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write);
 
 }  // namespace keysieve

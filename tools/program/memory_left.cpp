@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
+#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 
@@ -28,8 +30,8 @@ constexpr std::uint64_t kMarginDivisor = 50;
 
 // A version of control groups: how its mount and its files are called.
 struct CgroupVersion {
-  std::string_view file_system;
-  std::string_view controller;  // in /proc/self/cgroup and in the options of the mount
+  std::string_view controller;  // in /proc/self/cgroup
+  std::string mount;
   // Beyond memory.high nothing is killed, but every process of the group is held up for up to 2 s whenever it
   // takes memory. A filter would never go below it again, as its pages cannot be dropped: so it is a limit.
   std::vector<std::string> limits;
@@ -51,11 +53,11 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return parse_number(word);
 }
 
-// The number in the line "NAME NUMBER ..." of a file.
+// The number behind the name in a file.
 std::optional<std::uint64_t> number_after(std::string_view name, const std::string& path) {
   std::ifstream file(path);
-  for (std::string line, key, value; std::getline(file, line);) {
-    if (std::istringstream(line) >> key >> value && key == name) return parse_number(value);
+  for (std::string word; file >> word;) {
+    if (word == name && file >> word) return parse_number(word);
   }
   return std::nullopt;
 }
@@ -76,42 +78,6 @@ std::string group_path(const CgroupVersion& version, const std::string& root) {
   return "";
 }
 
-// `path` as seen from the group `top`: "" for `top` itself, else "/..."; nullopt when it is not below, or
-// when one of them is outside of this process's cgroup namespace ("/../web").
-std::optional<std::string> path_below(const std::string& top, const std::string& path) {
-  if ((path + "/").find("/../") != std::string::npos) return std::nullopt;
-  if (path == top) return "";
-  if (top == "/") return path;
-  return path.starts_with(top + "/") ? std::optional(path.substr(top.size())) : std::nullopt;
-}
-
-// A mount of the groups, and which of its folders is the group of this process: "" or "/...".
-struct GroupFolder {
-  std::string mount;
-  std::string path;
-};
-
-// The first mount that shows the group. If none does, the top of the first one: a container is shown a part
-// of the groups, which begins with its own group or one above it.
-std::optional<GroupFolder> group_folder(const CgroupVersion& version, const std::string& root) {
-  const std::string group = group_path(version, root);
-  std::optional<GroupFolder> found;
-  std::ifstream file(root + "/proc/self/mountinfo");
-  for (std::string line; !group.empty() && std::getline(file, line);) {
-    // 42 31 0:32 TOP MOUNT rw,relatime shared:1 - TYPE SOURCE OPTIONS
-    const std::size_t dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    std::string ignored, top, mount, type, options;
-    std::istringstream(line) >> ignored >> ignored >> ignored >> top >> mount;
-    std::istringstream(line.substr(dash + 3)) >> type >> ignored >> options;
-    const bool is_it = version.controller.empty() || has_item(options, version.controller);
-    if (type != version.file_system || !is_it) continue;
-    if (const auto path = path_below(top, group)) return GroupFolder{mount, *path};
-    if (!found) found = {mount, ""};
-  }
-  return found;
-}
-
 void add_level(const CgroupVersion& version, const std::string& root, const std::string& folder,
                std::vector<MemoryLimit>& limits) {
   const auto used = number_in(root + folder + version.usage);
@@ -127,12 +93,17 @@ void add_level(const CgroupVersion& version, const std::string& root, const std:
   }
 }
 
-// From the group of this process up to the top of the mount.
+// From the group of this process up to the top of the mount. In a container that is shown only a part of the
+// groups, but the path from the top of the host, the end of that path leads to the group.
 void add_groups(const CgroupVersion& version, const std::string& root, std::vector<MemoryLimit>& limits) {
-  const auto folder = group_folder(version, root);
-  if (!folder) return;
-  for (std::string path = folder->path;; path.resize(path.rfind('/'))) {
-    add_level(version, root, folder->mount + path, limits);
+  std::string path = group_path(version, root);
+  if (path.empty()) return;
+  if (path == "/" || (path + "/").find("/../") != std::string::npos) path.clear();  // outside: "/../web"
+  std::error_code ignored;
+  while (!path.empty() && !std::filesystem::exists(root + version.mount + path, ignored))
+    path.erase(0, path.find('/', 1));
+  for (;; path.resize(path.rfind('/'))) {
+    add_level(version, root, version.mount + path, limits);
     if (path.empty()) return;
   }
 }
@@ -144,12 +115,25 @@ void add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
   if (total_kib && left_kib) limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
 }
 
+// Where /proc does not show that file: about the same, from all NUMA nodes.
+void add_nodes(const std::string& root, std::vector<MemoryLimit>& limits) {
+  const std::string nodes = "/sys/devices/system/node";
+  MemoryLimit all{nodes + "/node*/meminfo"};
+  std::error_code ignored;
+  for (const std::string& name : names_in(root + nodes, ignored)) {
+    const std::string path = root + nodes + "/" + name + "/meminfo";
+    all.limit_bytes += number_after("MemTotal:", path).value_or(0) * 1024;
+    for (const char* kind : {"MemFree:", "Active(file):", "Inactive(file):"})
+      all.left_bytes += number_after(kind, path).value_or(0) * 1024;
+  }
+  if (all.limit_bytes != 0) limits.push_back(all);
+}
+
 std::string describe(const MemoryLimit& limit) {
   const std::string left = format_bytes(limit.left_bytes);
   const std::string all = format_bytes(limit.limit_bytes);
   if (limit.file.ends_with("/meminfo"))
-    return fmt::format("this machine has {} left of {} (MemAvailable in {}): free memory or add some", left,
-                       all, limit.file);
+    return fmt::format("this machine has {} left of {} ({}): free memory or add some", left, all, limit.file);
   const auto* setting = limit.file.ends_with(".high") ? "MemoryHigh=" : "MemoryMax=";
   return fmt::format("the control group has {} left (limit {} in {}): raise {} or the container's limit",
                      left, all, limit.file, setting);
@@ -159,16 +143,20 @@ std::string describe(const MemoryLimit& limit) {
 
 std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
   std::vector<MemoryLimit> limits;
-  add_groups(
-      {"cgroup2", "", {"/memory.max", "/memory.high"}, "/memory.current", {"inactive_file", "active_file"}},
-      root, limits);
-  add_groups({"cgroup",
-              "memory",
+  add_groups({"",
+              "/sys/fs/cgroup",
+              {"/memory.max", "/memory.high"},
+              "/memory.current",
+              {"inactive_file", "active_file"}},
+             root, limits);
+  add_groups({"memory",
+              "/sys/fs/cgroup/memory",
               {"/memory.limit_in_bytes"},
               "/memory.usage_in_bytes",
               {"total_inactive_file", "total_active_file"}},
              root, limits);
   add_machine(root, limits);
+  add_nodes(root, limits);
   const auto tightest = std::ranges::min_element(limits, {}, &MemoryLimit::left_bytes);
   return tightest == limits.end() ? std::nullopt : std::optional(*tightest);
 }

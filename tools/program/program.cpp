@@ -76,7 +76,6 @@ int exit_status_of(ErrorKind kind) noexcept {
     case ErrorKind::CannotCreate:
       return 73;
     case ErrorKind::Locked:
-    case ErrorKind::Superseded:
       return 75;
     case ErrorKind::Permission:
     case ErrorKind::NotTrusted:

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <deque>
 #include <filesystem>
 #include <thread>
 
@@ -17,6 +16,7 @@
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/stores/dir_layout.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_file.hpp"
@@ -30,62 +30,9 @@ constexpr std::chrono::milliseconds kLockPollInterval{2};
 // on a disk that flushes in 4 ms: 64 records take 10 ms instead of 300 ms. Linux reports errors since 5.8.
 constexpr std::size_t kSyncTogetherFrom = 4;
 
-constexpr std::string_view kTemporaryPrefix = ".put-";
 constexpr std::string_view kLockFile = ".lock";
 
-// Removes the files of killed writers. The next writer retries those that cannot be removed now.
-void remove_abandoned_files(const std::string& folder) {
-  namespace fs = std::filesystem;
-  const auto abandoned_before = fs::file_time_type::clock::now() - kAbandonedAfter;
-  std::error_code ignored;
-  for (const std::string& name : names_in(folder, ignored)) {
-    if (!name.starts_with(kTemporaryPrefix)) continue;
-    const std::string path = std::string(folder).append("/").append(name);
-    const auto written_at = fs::last_write_time(path, ignored);
-    if (!ignored && written_at < abandoned_before) ::unlink(path.c_str());
-  }
-}
-
-// A file that is removed again unless it was moved into place.
-class TemporaryFile {
- public:
-  TemporaryFile(const std::string& folder, const std::string& store_name)
-      : path_(folder + "/" + std::string(kTemporaryPrefix) + std::to_string(random_value<std::uint64_t>())),
-        store_name_(store_name),
-        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNewFileMode)) {
-    if (!file_.is_open()) throw_store_error(store_name_ + ": cannot create a file", errno);
-    share_as_folder(file_, folder);
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::exchange(other.path_, "")),
-        store_name_(other.store_name_),
-        file_(std::move(other.file_)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-
-  void write(std::string_view value) const {
-    write_all(file_, as_bytes(value), store_name_ + ": cannot write");
-  }
-
-  void close() noexcept { file_.close(); }
-
-  void sync() const {
-    if (::fsync(file_.get()) != 0) throw_store_error(store_name_ + ": cannot write", errno);
-  }
-
-  void move_to(const std::string& path) {
-    if (::rename(path_.c_str(), path.c_str()) != 0) throw_store_error(store_name_ + ": cannot rename", errno);
-    path_.clear();
-  }
-
- private:
-  std::string path_;
-  const std::string& store_name_;
-  FileDescriptor file_;
-};
+constexpr FileStyle kStoreFile{kNewFileMode, share_as_folder, throw_store_error, false};
 
 class DirStore final : public Store {
  public:
@@ -93,7 +40,7 @@ class DirStore final : public Store {
       : Store(url.name, url.prefix), folder_(std::move(folder)), timeout_(timeout) {
     if (if_missing == IfMissing::Create) create_folder(folder_, name());
     check_folder();
-    if (if_missing == IfMissing::Create) remove_abandoned_files(folder_);
+    if (if_missing == IfMissing::Create) remove_unfinished(folder_, kAbandonedAfter);
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
@@ -119,25 +66,24 @@ class DirStore final : public Store {
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const FileDescriptor lock = take_lock();
     if (get(record.key) != expected) return false;
-    TemporaryFile changes = next_changes();
-    TemporaryFile file(folder_, name());
-    file.write(record.value);
+    DurableFile changes = next_changes();
+    DurableFile file = new_file(path_of(record.key), record.value);
     file.sync();
-    file.move_to(path_of(record.key));
-    changes.move_to(path_of_changes());
+    file.move();
+    changes.move();
     sync_folder();
     return true;
   }
 
   void remove_many(std::span<const std::string> keys) override {
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
+    DurableFile changes = next_changes();
     for (const std::string& key : keys) {
       if (::unlink(path_of(key).c_str()) != 0 && errno != ENOENT) {
         throw_store_error(name() + ": cannot remove " + key, errno);
       }
     }
-    changes.move_to(path_of_changes());
+    changes.move();
     sync_folder();
   }
 
@@ -157,7 +103,7 @@ class DirStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
+    DurableFile changes = next_changes();
     LogFile& file = file_of(log);
     file.begin(now_ms());
     LogPosition last = file.end();
@@ -168,7 +114,7 @@ class DirStore final : public Store {
       entries.push_back({last, key});
     }
     file.append(entries);
-    changes.move_to(path_of_changes());
+    changes.move();
     return last;
   }
 
@@ -193,62 +139,61 @@ class DirStore final : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
+    DurableFile changes = next_changes();
     file_of(log).trim(up_to);
-    changes.move_to(path_of_changes());
+    changes.move();
   }
 
   void mark(const std::string& log) override {
     check_log(log);
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
+    DurableFile changes = next_changes();
     file_of(log).begin(now_ms());
     file_of(log).move_end(now_ms());
-    changes.move_to(path_of_changes());
+    changes.move();
   }
 
   std::unique_ptr<StoreWatch> watch() override {
     return watch_folder(folder_, name(), [](std::string_view file_name) {
-      return file_name != kLockFile && file_name != kChangesFile && !file_name.starts_with(kTemporaryPrefix);
+      return file_name != kLockFile && file_name != kChangesFile && !is_unfinished(file_name);
     });
   }
 
  private:
   void put_alone(const Record& record) const {
-    TemporaryFile file(folder_, name());
-    file.write(record.value);
+    DurableFile file = new_file(path_of(record.key), record.value);
     file.sync();
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
-    file.move_to(path_of(record.key));
-    changes.move_to(path_of_changes());
+    DurableFile changes = next_changes();
+    file.move();
+    changes.move();
   }
 
   void put_together(std::span<const Record> records) const {
     const FileDescriptor folder = open_folder();  // before the writes: syncfs then reports their errors
-    std::deque<TemporaryFile> files;
-    for (const Record& record : records) {
-      TemporaryFile& file = files.emplace_back(folder_, name());
-      file.write(record.value);
-      file.close();
-    }
+    std::vector<DurableFile> files;
+    for (const Record& record : records)
+      files.emplace_back(new_file(path_of(record.key), record.value)).close();
     if (::syncfs(folder.get()) != 0) throw_store_error(name() + ": cannot write", errno);
     const FileDescriptor lock = take_lock();
-    TemporaryFile changes = next_changes();
-    for (std::size_t i = 0; i < files.size(); ++i) files[i].move_to(path_of(records[i].key));
-    changes.move_to(path_of_changes());
+    DurableFile changes = next_changes();
+    for (DurableFile& file : files) file.move();
+    changes.move();
   }
 
   // The next version of the file of changes. Under the lock; it is written before the change, which a full
   // disk then prevents, and moved into place after it. It is not synced: after a crash at the wrong moment an
   // http: store that reads the folder sees the change some minutes later.
-  [[nodiscard]] TemporaryFile next_changes() const {
-    TemporaryFile file(folder_, name());
-    file.write(std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
-    return file;
+  [[nodiscard]] DurableFile next_changes() const {
+    return new_file(folder_ + "/" + std::string(kChangesFile),
+                    std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
   }
 
-  [[nodiscard]] std::string path_of_changes() const { return folder_ + "/" + std::string(kChangesFile); }
+  [[nodiscard]] static DurableFile new_file(const std::string& path, std::string_view text) {
+    DurableFile file(path, kStoreFile);
+    file.append(as_bytes(text));
+    return file;
+  }
 
   [[nodiscard]] std::string path_of(const std::string& key) const {
     return folder_ + "/" + file_name_of(key);

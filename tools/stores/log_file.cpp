@@ -246,32 +246,21 @@ void LogFile::append_frame(const std::string& frame) {
 }
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
-  const std::string fresh = path_ + "~";
-  FileDescriptor file(
-      ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, new_file_mode()));
-  if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
-  try {
-    if (access_ == Access::OfFolder) share_as_folder(file, folder_of(path_));
-    write_above(up_to, file, fresh);
-    sync_file(file, fresh);
-    if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
-  } catch (...) {  // also where memory runs out
-    ::unlink(fresh.c_str());
-    throw;
-  }
-  sync_folder(folder_of(path_));
+  const auto made = access_ == Access::OfFolder ? share_as_folder : nullptr;
+  DurableFile fresh(path_, {new_file_mode(), made, throw_store_error, false});
+  write_above(up_to, fresh);
+  fresh.commit();
+  file_ = fresh.take();
   read_ = {};
   before_last_ = {};
-  end_.offset = size_of(file, path_);
+  end_.offset = size_of(file_, path_);
   end_.last.reset();
   kept_to_ = end_.offset;
   trimmed_to_ = up_to;
-  file_ = std::move(file);
 }
 
-void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
-                          const std::string& to_path) const {
-  const auto write = [&](const std::string& frame) { write_all(to, as_bytes(frame), to_path); };
+void LogFile::write_above(const LogPosition& up_to, DurableFile& to) const {
+  const auto write = [&](const std::string& frame) { to.append(as_bytes(frame)); };
   const LogMark first{end_.mark.begun, count_up_to(up_to)};
   if (first.begun != kBeforeAll || up_to != kBeforeAll) write(encode_log_mark(up_to, first));
   LogPosition last = up_to;

@@ -32,6 +32,7 @@
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_file.hpp"
 
@@ -154,7 +155,7 @@ class LogFile {
   void append_mark(const LogPosition& position, const LogMark& mark);
   [[nodiscard]] std::uint64_t count_up_to(const LogPosition& position) const;
   void rewrite_above(const LogPosition& up_to);
-  void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
+  void write_above(const LogPosition& up_to, DurableFile& to) const;
   void open_to_append();
 
   std::string path_;

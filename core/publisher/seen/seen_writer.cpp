@@ -50,9 +50,10 @@ std::vector<std::byte> new_page(const HashSeed& seed, OnUnavailable on_unavailab
 }  // namespace
 
 SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
-                       CheckMemory check_memory)
+                       CheckMemory check_memory, std::vector<FileDescriptor>* held)
     : folder_(open_folder(directory, set_name, group)),
       check_memory_(std::move(check_memory)),
+      held_(held),
       path_(folder_.path_of(kSeenPageName)) {
   if (folder_.owner() != ::geteuid()) {
     throw Error(ErrorKind::NotTrusted, folder_.path() + ": belongs to uid " +
@@ -62,7 +63,26 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
   if constexpr (!kHasWideAtomics)
     throw Error(ErrorKind::Incompatible,
                 folder_.path() + ": this processor has no atomic operation on 16 bytes");
-  lock_ = take_lock(folder_, kAtWork);
+  lock_ = open_to_lock(kLockName, O_RDWR | O_CREAT);
+  take_lock(folder_, lock_, kAtWork);
+}
+
+std::vector<int> SeenWriter::locks() const {
+  std::vector<int> all;
+  for (const FileDescriptor* one : {&lock_, &page_lock_}) {
+    if (one->is_open()) all.push_back(one->get());
+  }
+  return all;
+}
+
+// A file that is opened again would not have the lock.
+FileDescriptor SeenWriter::open_to_lock(const std::string& name, int flags) {
+  if (const auto file = folder_.status_of(name); file && held_ != nullptr) {
+    for (FileDescriptor& one : *held_) {
+      if (one.is_open() && identity_of(stat_of(one, path_)) == identity_of(*file)) return std::move(one);
+    }
+  }
+  return folder_.open_file(name, flags);
 }
 
 bool SeenWriter::is_empty() const {
@@ -74,7 +94,7 @@ bool SeenWriter::is_empty() const {
 
 void SeenWriter::open_page() {
   file_.reset();
-  page_lock_ = folder_.open_file(kSeenPageName, O_RDWR);  // closes the one before, whose lock is in the way
+  page_lock_ = open_to_lock(kSeenPageName, O_RDWR);  // closes the one before, whose lock is in the way
   file_.emplace(page_lock_, path_);
   if (!lock_page(page_lock_, path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
 }
@@ -128,10 +148,8 @@ gid_t SeenWriter::group() const {
 void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
   make_new_page(new_page(seed, on_unavailable));
   clear();
-  const unsigned deaths = file_ ? deaths_taking_memory() : 0;
   replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
-  page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
 }
 
 void SeenWriter::make_new_page(Bytes bytes) const {
@@ -205,9 +223,7 @@ OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
   SeenEntry& entry = slot(number);
   Segment segment = create_segment(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
   const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
-  page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
   make_resident(segment);
-  page().deaths_taking_memory.store(0, std::memory_order_relaxed);
   return {plan, now, std::move(segment), filter};
 }
 

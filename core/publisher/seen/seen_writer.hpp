@@ -34,8 +34,10 @@ class SeenWriter {
   // Opens or creates <directory>/seen.d/<set>, of that group, and takes its lock. Throws CannotCreate,
   // Permission, NotTrusted (also if the folder belongs to another user), MissingInput, Locked, Incompatible.
   // check_memory: called with the bytes of a filter before its memory is taken; throws if it should not be.
+  // `held`: descriptors with locks that this process has already, for example since before an exec. Those of
+  // this set are taken from there, now and when the page is opened.
   SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
-             CheckMemory check_memory = {});
+             CheckMemory check_memory = {}, std::vector<FileDescriptor>* held = nullptr);
 
   // Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool has_page() const { return folder_.status_of(kSeenPageName).has_value(); }
@@ -54,6 +56,8 @@ class SeenWriter {
   void take_over(SeenWriter& old);
   // Releases the file `lock`, which the writer that takes over may need. The page stays locked.
   void unlock() noexcept { lock_ = {}; }
+  // The descriptors with its locks. Whoever has copies of all of them holds the locks.
+  [[nodiscard]] std::vector<int> locks() const;
   // Takes all filters from the page. A worker that kept a removed filter would call keys new that workers of
   // the next page call new again.
   void clear() noexcept;
@@ -85,11 +89,6 @@ class SeenWriter {
   [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
   // The filters whose memory adopt() did not find.
   [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
-  // How many loaders, one after the other, have died while they took memory: the kernel kills the process
-  // that exceeds a limit.
-  [[nodiscard]] unsigned deaths_taking_memory() const noexcept {
-    return page().deaths_taking_memory.load(std::memory_order_relaxed);
-  }
 
   // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
   // also beyond kMaxSeenFilters; then nothing has changed.
@@ -120,6 +119,7 @@ class SeenWriter {
   static BootSeconds ended_since_boot(const OpenFilter& filter, const OpenFilter& next) noexcept;
   void make_new_page(Bytes bytes) const;
   void open_page();
+  FileDescriptor open_to_lock(const std::string& name, int flags);
   [[nodiscard]] bool attach_all();
   [[nodiscard]] gid_t group() const;
   [[nodiscard]] SeenEntry& slot(std::uint32_t number) const noexcept {
@@ -133,6 +133,7 @@ class SeenWriter {
   SetFolder folder_;
   FileDescriptor lock_;
   CheckMemory check_memory_;
+  std::vector<FileDescriptor>* held_;
   std::string path_;  // of the page
   FileDescriptor page_lock_;
   std::optional<MappedPage<SeenPage>> file_;

@@ -131,7 +131,8 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
       set_name_(set_name),
       folder_(open_or_create_folder(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
-  lock_ = take_lock(folder_, "another publisher is at work on set " + set_name_);
+  lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
+  take_lock(folder_, lock_, "another publisher is at work on set " + set_name_);
   take_control();
 }
 

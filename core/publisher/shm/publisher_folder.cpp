@@ -106,14 +106,12 @@ SetFolder open_or_create_folder(const std::string& directory, std::string_view s
   return {std::move(folder), path, owner};
 }
 
-FileDescriptor take_lock(const SetFolder& folder, const std::string& at_work) {
-  FileDescriptor lock = folder.open_file(kLockName, O_RDWR | O_CREAT);
+void take_lock(const SetFolder& folder, const FileDescriptor& lock, const std::string& at_work) {
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_lock_error(folder.path_of(kLockName), errno);
     throw Error(ErrorKind::Locked, folder.path_of(kLockName) + ": locked: " + at_work);
   }
   check_lock(folder, lock);
-  return lock;
 }
 
 void check_lock(const SetFolder& folder, const FileDescriptor& lock) {

@@ -34,10 +34,10 @@ using CheckMemory = std::function<void(std::uint64_t bytes)>;
 SetFolder open_or_create_folder(const std::string& directory, std::string_view set_name,
                                 std::optional<gid_t> group);
 
-// Takes the set's lock, which ends when the descriptor is closed. Throws Locked if another process has it
-// (`at_work` says in the message who), or if the file was removed or replaced meanwhile; CannotCreate,
-// Permission.
-[[nodiscard]] FileDescriptor take_lock(const SetFolder& folder, const std::string& at_work);
+// Takes the set's lock on the file `lock`; it ends when the descriptor is closed. Throws Locked if another
+// process has it (`at_work` says in the message who), or if the file was removed or replaced meanwhile;
+// CannotCreate, Permission.
+void take_lock(const SetFolder& folder, const FileDescriptor& lock, const std::string& at_work);
 // Throws Locked if another process may have the lock as well, because the file was removed or replaced.
 void check_lock(const SetFolder& folder, const FileDescriptor& lock);
 

@@ -22,14 +22,10 @@ std::int64_t unix_now_ms() noexcept {
   return since_1970<std::chrono::milliseconds>();
 }
 
-std::int64_t boot_now_ms() noexcept {
+BootSeconds boot_now() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return now.tv_sec * 1'000 + now.tv_nsec / 1'000'000;
-}
-
-BootSeconds boot_now() noexcept {
-  return boot_now_ms() / 1'000;
+  return now.tv_sec;
 }
 
 Moment moment_now() noexcept {

@@ -24,7 +24,6 @@ constexpr bool is_future(UnixSeconds moment, UnixSeconds now) noexcept {
 // cannot be set, so it measures the spans that are promised. Begins again with each boot.
 using BootSeconds = std::int64_t;
 BootSeconds boot_now() noexcept;
-std::int64_t boot_now_ms() noexcept;  // the same clock in milliseconds
 
 // Both clocks at one moment.
 struct Moment {

@@ -21,7 +21,6 @@ enum class ErrorKind : std::uint8_t {
   Permission,    // the system does not allow it
   NotTrusted,    // belongs to another user, or others may write to it
   Locked,        // another process is doing the same; try again later
-  Superseded,    // another process has made this obsolete meanwhile
   Unavailable,   // a store cannot be reached or does not answer
   Unconfirmed,   // the request was carried out, but a store does not confirm it
   Login,         // a server refuses user, password or certificate, or the password cannot be read
@@ -38,11 +37,14 @@ enum class ErrorKind : std::uint8_t {
 };
 
 // For JSON and labels of metrics.
-inline constexpr auto kErrorKindNames = std::to_array<std::string_view>(
-    {"usage",      "configuration", "damaged",       "incompatible",       "missing",     "cannot_create",
-     "permission", "not_trusted",   "locked",        "superseded",         "unavailable", "unconfirmed",
-     "login",      "signature",     "older",         "max_size",           "min_keys",    "max_shrink",
-     "max_fpr",    "max_changed",   "required_keys", "known_absent_sample"});
+inline constexpr auto kErrorKindNames =
+    std::to_array<std::string_view>({"usage",        "configuration", "damaged",
+                                     "incompatible", "missing",       "cannot_create",
+                                     "permission",   "not_trusted",   "locked",
+                                     "unavailable",  "unconfirmed",   "login",
+                                     "signature",    "older",         "max_size",
+                                     "min_keys",     "max_shrink",    "max_fpr",
+                                     "max_changed",  "required_keys", "known_absent_sample"});
 static_assert(kErrorKindNames.size() == static_cast<std::size_t>(ErrorKind::KnownAbsentSample) + 1);
 
 constexpr std::string_view to_string(ErrorKind kind) noexcept {

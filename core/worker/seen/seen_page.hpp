@@ -136,8 +136,6 @@ struct SeenPage {
   std::atomic<std::int64_t> next_look;
   // End of the bypass, stored before its bit is set; 0: none. Relaxed.
   std::atomic<std::int64_t> bypass_until;
-  // Counted by the loader before it takes memory, which may kill it, and cleared after.
-  std::atomic<std::uint32_t> deaths_taking_memory;
 
   alignas(kCacheLineBytes) SeenLogState log;
 

@@ -196,6 +196,23 @@ TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
 // Loaders that may not or cannot work on a seen set: locks, other users, a process without resources.
 using SeenWriterAccess = test::SeenSets;
 
+// As after an exec.
+TEST_F(SeenWriterAccess, GoesOnWithTheLocksThatItsProcessHas) {
+  std::vector<FileDescriptor> held;
+  {
+    const SeenWriter before = started_writer();
+    for (const int lock : before.locks()) held.emplace_back(::fcntl(lock, F_DUPFD_CLOEXEC, 0));
+  }
+  ASSERT_EQ(held.size(), 2U);
+  EXPECT_EQ(test::failure_of([&] { static_cast<void>(writer()); }), ErrorKind::Locked);
+  {
+    SeenWriter after(directory_.path(), kSet, std::nullopt, {}, &held);
+    EXPECT_TRUE(after.adopt());
+    EXPECT_EQ(test::failure_of([&] { static_cast<void>(writer()); }), ErrorKind::Locked);
+  }
+  EXPECT_TRUE(writer().adopt()) << "both locks have ended with the writer";
+}
+
 // The page is locked too: who removes `lock` does not let a second loader in.
 TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
   {

@@ -167,7 +167,7 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   follow_tags();
   site_.configure(tags_set + "max_sise = 1\n");
   keysieved_->send(SIGHUP);
-  ASSERT_TRUE(says("configuration refused, the old one stays in force: " + site_.config_path() +
+  ASSERT_TRUE(says("reload refused, the old configuration stays in force: " + site_.config_path() +
                    ":9: [[set]] max_sise: unknown key"))
       << log();
   site_.push("tags", kMoreKeys);
@@ -199,8 +199,81 @@ TEST_F(Keysieved, FailsToReloadAWrongConfigurationByItsUnit) {
   site_.configure(tags_set + "max_fpr = 0.5\n");
   EXPECT_EQ(reload(), 0);
   EXPECT_TRUE(says("configuration reloaded: 1 set")) << log();
-  EXPECT_FALSE(log().find("configuration refused") != std::string::npos)
-      << "the loader never saw the wrong one";
+  EXPECT_FALSE(log().find("reload refused") != std::string::npos) << "the loader never saw the wrong one";
+}
+
+// The program runs again in the same process, and leaves it nothing but the locks.
+TEST_F(Keysieved, StaysTheSameProcessThroughReloads) {
+  const RedisServer redis;
+  site_.push("tags", kKeys, redis.unix_url());
+  site_.configure(tags_set, redis.unix_url(), "20ms");
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  const std::string process = "/proc/" + std::to_string(keysieved_->pid());
+  const auto descriptors = [&] {
+    return std::distance(std::filesystem::directory_iterator(process + "/fd"), {});
+  };
+  const auto before = descriptors();
+  for (int reloads = 1; reloads <= 3; ++reloads) {
+    keysieved_->send(SIGHUP);
+    ASSERT_TRUE(eventually([&] {
+      return keysieved_->lines_with("configuration reloaded: 1 set") == reloads;
+    })) << log();
+    site_.push("tags", {0, 1000 + reloads}, redis.unix_url());
+    ASSERT_TRUE(follows("tags", static_cast<std::uint64_t>(1 + reloads))) << log();
+  }
+  EXPECT_TRUE(eventually([&] { return descriptors() == before; }))
+      << descriptors() << " instead of " << before;
+  std::string name;
+  std::ifstream(process + "/comm") >> name;
+  EXPECT_EQ(name, "keysieved");
+  keysieved_->send(SIGHUP);
+  EXPECT_EQ(keysieved_->stop(), 0) << "a signal that came in between";
+}
+
+// A file of its own, for what an upgrade does to it.
+class KeysievedCopy : public Keysieved {
+ protected:
+  void start() {
+    std::filesystem::copy_file(KEYSIEVED_PROGRAM, program_);
+    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()},
+                       std::vector<std::string>{}, "", std::nullopt, program_);
+  }
+
+  std::string program_ = site_.root() / "keysieved";
+};
+
+TEST_F(KeysievedCopy, ReloadsThoughItsFileWasReplaced) {
+  site_.push("tags", kKeys);
+  site_.configure(tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::filesystem::remove(program_);
+  std::ofstream(program_) << "another version";
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("configuration reloaded")) << log();
+  site_.push("tags", kMoreKeys);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+}
+
+TEST_F(KeysievedCopy, GoesOnWithTheOldConfigurationWhenItCannotRunAgain) {
+  site_.push("tags", kKeys);
+  site_.configure(tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::filesystem::permissions(program_, std::filesystem::perms(0600));
+  site_.configure(shop_set);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("reload refused, the old configuration stays in force: cannot run /proc/self/exe again: "))
+      << log();
+  site_.push("tags", kMoreKeys);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  SetReader reader = status_reader(site_.directory(), "tags");
+  EXPECT_TRUE(eventually([&] {
+    reader.follow();
+    return set_facts(reader, unix_now(), Reading::Layer).troubles.empty();
+  }));
+  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {

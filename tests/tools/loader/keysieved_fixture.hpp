@@ -27,11 +27,12 @@ class KeysievedProcess {
  public:
   // `environment`: "NAME=value", added to that of the test. `cgroup`: the folder of a control group that it
   // runs in; empty: that of the test. `own_errors`: a descriptor in place of what standard_error() reads.
+  // `program`: the file.
   explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
-                            const std::string& cgroup = "", std::optional<int> own_errors = std::nullopt) {
-    ProgramCall call{.program = KEYSIEVED_PROGRAM,
-                     .arguments = std::move(arguments),
-                     .environment = std::move(environment)};
+                            const std::string& cgroup = "", std::optional<int> own_errors = std::nullopt,
+                            const std::string& program = KEYSIEVED_PROGRAM) {
+    ProgramCall call{
+        .program = program, .arguments = std::move(arguments), .environment = std::move(environment)};
     if (!cgroup.empty()) {
       const std::string enter = "echo 0 > \"$0/cgroup.procs\" && exec \"$@\"";
       call.arguments.insert(call.arguments.begin(), {"-c", enter, cgroup, call.program});

@@ -43,22 +43,17 @@ TEST_F(DurableFile, IsWrittenWholeAndMayBeEmpty) {
 }
 
 TEST_F(DurableFile, IsWrittenInPartsAndHasNoNameBeforeItIsDone) {
-  write_durable_file(directory_ / "a.ks", [this](const WritePart& write_part) {
-    for (const char* part : {"one ", "", "two"}) write_part(as_bytes(part));
-    EXPECT_THAT(names(), IsEmpty());
-  });
-  EXPECT_EQ(text_of("a.ks"), "one two");
-}
-
-TEST_F(DurableFile, KeepsTheOldFileWhenAPartCannotBeMade) {
   write("a.ks", "old");
-  EXPECT_THROW(write_durable_file(directory_ / "a.ks",
-                                  [](const WritePart& write_part) {
-                                    write_part(as_bytes("new"));
-                                    throw std::bad_alloc();
-                                  }),
-               std::bad_alloc);
+  {
+    keysieve::DurableFile file(directory_ / "a.ks");
+    file.append(as_bytes("given up"));
+  }
+  keysieve::DurableFile file(directory_ / "a.ks");
+  for (const char* part : {"one ", "", "two"}) file.append(as_bytes(part));
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
   EXPECT_EQ(text_of("a.ks"), "old");
+  file.commit();
+  EXPECT_EQ(text_of("a.ks"), "one two");
   EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
@@ -82,11 +77,13 @@ TEST_F(DurableFile, IsForItsOwnerAndGroupWithinTheUmask) {
   EXPECT_EQ(std::filesystem::status(directory_ / "b.ks").permissions(), perms(0600));
 }
 
-TEST_F(DurableFile, ReplacesTheLeftoversOfACrash) {
-  std::ofstream(directory_ / ("a.ks.tmp." + std::to_string(::getpid()))) << "half";
-  write("a.ks", "whole");
-  EXPECT_EQ(text_of("a.ks"), "whole");
-  EXPECT_THAT(names(), ElementsAre("a.ks"));
+TEST_F(DurableFile, LeavesWhatIsRemovedByAge) {
+  for (const char* name : {".put-1", ".put-22", ".put-x", ".put", "a.put-1", "a"})
+    std::ofstream(directory_ / name) << "something";
+  remove_unfinished(directory_.path(), std::chrono::hours(1));
+  EXPECT_EQ(names().size(), 6U) << "its writer may be at work";
+  remove_unfinished(directory_.path(), std::chrono::seconds(0));
+  EXPECT_THAT(names(), ::testing::UnorderedElementsAre(".put", ".put-x", "a", "a.put-1"));
 }
 
 TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {

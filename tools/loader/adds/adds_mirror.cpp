@@ -142,16 +142,16 @@ void AddsMirror::append_to_file() {
 }
 
 void AddsMirror::rewrite_file() {
-  write_durable_file(path_, [this](const WritePart& write_part) {
-    for (std::size_t first = 0; first < entries_.size();) {
-      const std::vector<LogEntry> some = some_from(first);
-      const std::size_t count = entries_of_one_frame(some);
-      write_part(as_bytes(encode_log_frame(std::span(some).first(count))));
-      first += count;
-    }
-    const LogEntry last = note();
-    write_part(as_bytes(encode_log_frame(std::span(&last, 1))));
-  });
+  DurableFile file(path_);
+  for (std::size_t first = 0; first < entries_.size();) {
+    const std::vector<LogEntry> some = some_from(first);
+    const std::size_t count = entries_of_one_frame(some);
+    file.append(as_bytes(encode_log_frame(std::span(some).first(count))));
+    first += count;
+  }
+  const LogEntry last = note();
+  file.append(as_bytes(encode_log_frame(std::span(&last, 1))));
+  file.commit();
 }
 
 std::size_t AddsMirror::first_after(const LogPosition& position) const {

@@ -17,7 +17,7 @@
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config/config_table.hpp"
-#include "tools/loader/config/listen_address.hpp"
+#include "tools/loader/config/listening_socket.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"

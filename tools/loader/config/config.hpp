@@ -42,8 +42,6 @@ struct SetConfig {
 struct StatusConfig {
   std::string listen;          // see checked_listen_address()
   std::optional<gid_t> group;  // that may connect to a unix socket; nothing: keysieved's own
-
-  friend bool operator==(const StatusConfig&, const StatusConfig&) = default;
 };
 
 struct LoaderConfig {

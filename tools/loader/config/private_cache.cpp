@@ -4,19 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 
-#include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/set_name.hpp"
 #include "tools/program/durable_file.hpp"
 
 namespace keysieve {
 namespace {
-
-constexpr std::string_view kUnfinished = ".tmp.";  // then a process id: tools/program/durable_file.cpp
 
 void check_private_path(const std::string& path, int open_flags, const std::string& name) {
   const FileDescriptor opened(::open(path.c_str(), O_PATH | O_CLOEXEC | open_flags));
@@ -25,27 +19,12 @@ void check_private_path(const std::string& path, int open_flags, const std::stri
   check_private(opened, name);
 }
 
-// "<set>.<file>.tmp.<process id>". The folder may have files of others.
-bool is_unfinished(std::string_view name) {
-  const std::size_t end = name.find(kUnfinished);
-  if (end == std::string_view::npos) return false;
-  const std::string_view process = name.substr(end + kUnfinished.size());
-  if (process.empty() || process.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  name = name.substr(0, end);
-  const std::size_t dot = std::min(name.find('.'), name.size());
-  constexpr std::array<std::string_view, 3> kFiles{".ks", ".state", ".adds"};
-  return is_set_name(name.substr(0, dot)) && std::ranges::find(kFiles, name.substr(dot)) != kFiles.end();
-}
-
 }  // namespace
 
 void prepare_cache(const std::string& folder) noexcept try {
   ::mkdir(folder.c_str(), S_IRWXU);
   check_private_folder(folder);
-  std::error_code ignored;
-  for (const std::string& name : names_in(folder, ignored)) {
-    if (is_unfinished(name)) ::unlink((folder + "/").append(name).c_str());
-  }
+  remove_unfinished(folder, std::chrono::seconds(0));
   sync_folder(folder);
   sync_folder(folder_of(folder));
 } catch (const std::exception&) {  // not trusted, or no memory

@@ -63,10 +63,8 @@ HttpAnswer HttpService::answer(std::string_view path) {
 }
 
 void HttpService::follow(const std::optional<StatusConfig>& config) {
-  if (server_ && config == served_) return;
-  server_.reset();
-  served_ = config;
-  if (config) start(*config);
+  if (!config) return server_.reset();
+  if (!server_) start(*config);
 }
 
 void HttpService::start(const StatusConfig& config) {

@@ -28,8 +28,8 @@ class HttpService {
   HttpService(const LatestReport& reports, const HealthLimits& limits)
       : reports_(reports), limits_(limits), viewer_(reports, limits) {}
 
-  // Serves where the configuration says, or nowhere. An address that cannot be used is logged once, and
-  // tried again by the next call.
+  // Serves where the configuration says, or nowhere any more. An address that cannot be used is logged once,
+  // and tried again by the next call.
   void follow(const std::optional<StatusConfig>& config);
 
  private:
@@ -39,8 +39,7 @@ class HttpService {
   const LatestReport& reports_;
   const HealthLimits limits_;
   const SteadyTime begun_at_ = SteadyTime::clock::now();
-  LoaderViewer viewer_;  // for the server's thread alone
-  std::optional<StatusConfig> served_;
+  LoaderViewer viewer_;               // for the server's thread alone
   std::string failure_;               // that was said
   std::optional<HttpServer> server_;  // ends before the viewer
 };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/loader/config/listen_address.hpp"
+#include "tools/loader/config/listening_socket.hpp"
 
 struct MHD_Connection;
 struct MHD_Daemon;

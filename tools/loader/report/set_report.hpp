@@ -120,7 +120,7 @@ struct SeenReport : Diagnosis {
   friend bool operator==(const SeenReport&, const SeenReport&) = default;
 };
 
-// Keeps the report of one set while the loader works on it. Outlives a reload, not a restart.
+// Keeps the report of one set while the loader works on it.
 class SetRecorder {
  public:
   explicit SetRecorder(std::string set_name) { report_.name = std::move(set_name); }

@@ -31,54 +31,61 @@ std::chrono::nanoseconds processor_time() noexcept {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// After the system has killed the loader for the memory that it took. Twice as long each time.
-constexpr std::chrono::minutes kShortestPause{1};
-constexpr unsigned kMostDoublings = 6;
-
 constexpr std::string_view kWhyMemoryGoes =
     "removed (ipcrm), lost with the last process (kernel.shm_rmid_forced), or in another IPC namespace";
 
 }  // namespace
 
 SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
-                       std::function<bool()> on_progress)
+                       std::vector<FileDescriptor>* locks, CheckMemory check_memory)
     : config_(config),
       directory_(loader.directory),
       group_(config.group ? config.group : loader.group),
       store_(store),
       is_once_(loader.is_once),
-      on_progress_(std::move(on_progress)),
-      exchange_(config_, on_progress_) {
+      locks_(locks),
+      check_memory_(std::move(check_memory)),
+      exchange_(config_) {
   report_.name = config.name;
   report_.store = config.store;
 }
 
-void SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
+bool SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
   look_at_ = steady_now + kPause;
-  steady_now_ = steady_now;
-  if (!is_open_ && room_.is_due(steady_now)) with_report(clock_failure_, [&] { open(steady_now, now); });
+  if (!is_open_ && room_.is_due(steady_now)) {
+    try {
+      if (open(steady_now, now)) return true;
+      clock_failure_ = {};
+    } catch (const Error& error) {
+      clock_failure_ = error;
+    }
+    show_trouble();
+  }
   was_looked_at_ = true;
   follow_clock(steady_now, now);
-  if (!is_open_ || store_ == nullptr) return;
+  if (!is_open_ || store_ == nullptr) return false;
   const bool sends = steady_now >= exchange_at_;
-  if (!sends && !receives_now_) return;
-  is_exchanging_ = true;
-  with_report(store_failure_, [&] { exchange(steady_now, now, sends); });
-  is_exchanging_ = false;
+  if (!round_ && !sends && !receives_now_) return false;
+  if (!round_) {
+    round_ = {.receives = true, .sends = sends, .begun_at = now.unix};
+    exchange_.begin();
+    receives_now_ = false;  // also if the store is away
+    if (sends) exchange_at_ = steady_now + config_.save_interval;
+  }
+  return go_round(steady_now, now);
 }
 
 SteadyTime SeenKeeper::due_at() const noexcept {
   if (!is_open_ || store_ == nullptr) return look_at_;
-  return receives_now_ ? SteadyTime{} : std::min(look_at_, exchange_at_);
+  return receives_now_ || round_ ? SteadyTime{} : std::min(look_at_, exchange_at_);
 }
 
 void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
   if (steady_now < clock_at_) return;
   clock_at_ = steady_now + kPause;
-  steady_now_ = steady_now;
   if (!is_open_) return show_trouble();
   with_report(clock_failure_, [&] {
-    if (!is_exchanging_) follow_folder();
+    follow_folder();
     writer_->retire(now);  // first, to make room
     if (const std::size_t healed = writer_->heal(); healed != 0) {
       spdlog::warn("{}: the memory of {} was removed (ipcrm?); they are in new memory, nothing is lost",
@@ -148,50 +155,77 @@ std::optional<WatchedLog> SeenKeeper::watched_log() const {
 }
 
 std::unique_ptr<SeenWriter> SeenKeeper::new_writer() {
-  return std::make_unique<SeenWriter>(directory_, config_.name, group_,
-                                      [this](std::uint64_t bytes) { check_memory(bytes); });
+  return std::make_unique<SeenWriter>(directory_, config_.name, group_, check_memory_, locks_);
 }
 
-void SeenKeeper::check_memory(std::uint64_t bytes) const {
-  if (steady_now_ < memory_at_) {
-    throw Error(
-        ErrorKind::CannotCreate,
-        "keysieved was killed while it took memory for a window, so it waits before it tries again: give "
-        "its control group more (MemoryMax=, the container's limit)");
-  }
+void SeenKeeper::check_window_memory(std::uint64_t bytes) {
   check_memory_for(bytes, "a window");
 }
 
+// True: a restore is under way.
+bool SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
+  if (!restore_) begin(now);
+  if (restore_ && restore(steady_now, now)) return true;
+  is_open_ = true;
+  return false;
+}
+
 // Memory is newer than the store.
-void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
-  if (!adopt(steady_now, now)) writer_->create(random_value<HashSeed>(), config_.on_unavailable);
+void SeenKeeper::begin(const Moment& now) {
+  if (!adopt(now)) writer_->create(random_value<HashSeed>(), config_.on_unavailable);
   writer_->set_on_unavailable(config_.on_unavailable);
   // Also while it waits for the store.
   writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause));
   if (!writer_->filters().empty()) {
     spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->filters().size(), "filter"));
   } else if (store_ != nullptr) {
-    try {
-      open_from_store(steady_now, now);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::CannotCreate) room_.failed(steady_now);
-      writer_->clear();  // others may need the room
-      throw;
-    }
+    restore_.emplace(config_, now);
   } else {
     writer_->append(seen_plan(config_, seen_window(config_, now.unix)), now.boot);
     spdlog::info("{}: begun, nothing is saved", config_.name);
   }
-  is_open_ = true;
+}
+
+// Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
+// that were seen before a reboot. True: there is more to do.
+bool SeenKeeper::restore(SteadyTime steady_now, const Moment& now) {
+  try {
+    const bool has_more = store_->use(steady_now, [&](Store& store) {
+      if (restore_->step(store, *writer_, now)) return true;
+      show_restored(store, now);
+      return false;
+    });
+    if (!has_more) restore_.reset();
+    return has_more;
+  } catch (const Error& error) {
+    restore_.reset();
+    if (error.kind() == ErrorKind::CannotCreate) room_.failed(steady_now);
+    writer_->clear();  // others may need the room
+    throw;
+  }
+}
+
+void SeenKeeper::show_restored(const Store& store, const Moment& now) {
+  if (writer_->filters().empty()) {
+    spdlog::info("{}: begun, {} holds nothing of it", config_.name, store.name());
+  } else {
+    spdlog::info("{}: restored {} from {}", config_.name,
+                 format_count_of(writer_->filters().size(), "filter"), store.name());
+  }
+  report_.saves_lost = restore_->saves_lost();
+  if (report_.saves_lost != 0) {
+    spdlog::error("{}: {} has lost {}", config_.name, store.name(),
+                  format_count_of(report_.saves_lost, "save"));
+  }
+  if (writer_->filters().empty() || writer_->filters().back().plan.window.ends <= now.unix)
+    writer_->make(seen_plan(config_, seen_window(config_, now.unix)), now.boot);
+  writer_->show();
 }
 
 // False if nothing is there.
-bool SeenKeeper::adopt(SteadyTime steady_now, const Moment& now) {
+bool SeenKeeper::adopt(const Moment& now) {
   if (!writer_) writer_ = new_writer();
   if (!writer_->adopt()) return false;
-  const unsigned deaths = writer_->deaths_taking_memory();
-  if (deaths != 0 && memory_at_ == SteadyTime{})  // else it would wait again at each try
-    memory_at_ = steady_now + kShortestPause * (1U << std::min(deaths - 1, kMostDoublings));
   if (writer_->lost().empty()) return true;
   const auto text = fmt::format("the memory of {} is gone: {}; {}",
                                 format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
@@ -200,30 +234,6 @@ bool SeenKeeper::adopt(SteadyTime steady_now, const Moment& now) {
   lost_until_ = now.boot + config_.window.count() * config_.windows;
   writer_->page().log.read_again();
   return true;
-}
-
-// Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
-// that were seen before a reboot.
-void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
-  const MovingMoment moment(now);
-  store_->use(steady_now, [&](Store& store) {
-    report_.saves_lost = exchange_.restore(store, *writer_, moment);
-    if (writer_->filters().empty()) {
-      spdlog::info("{}: begun, {} holds nothing of it", config_.name, store.name());
-    } else {
-      spdlog::info("{}: restored {} from {}", config_.name,
-                   format_count_of(writer_->filters().size(), "filter"), store.name());
-    }
-    if (report_.saves_lost != 0) {
-      spdlog::error("{}: {} has lost {}", config_.name, store.name(),
-                    format_count_of(report_.saves_lost, "save"));
-    }
-    const SeenWindow window = seen_window(config_, now.unix);
-    if (writer_->filters().empty() || writer_->filters().back().plan.window.ends <= now.unix)
-      writer_->make(seen_plan(config_, window), moment.now().boot);
-    writer_->show();
-    return true;
-  });
 }
 
 void SeenKeeper::begin_window(const Moment& now) {
@@ -259,9 +269,9 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
 }
 
 // What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
-void SeenKeeper::receive(Store& store, const MovingMoment& moment) {
+bool SeenKeeper::receive(Store& store, const Moment& now) {
   try {
-    report_.keys_merged += exchange_.receive(store, *writer_, moment);
+    if (exchange_.receive(store, *writer_, now)) return true;
     lost_ = {};
     if (unmerged_ && unmerged_->kind() == ErrorKind::CannotCreate) unmerged_ = {};
   } catch (const Error& error) {
@@ -270,49 +280,58 @@ void SeenKeeper::receive(Store& store, const MovingMoment& moment) {
       throw;
     unmerged_ = error;
   }
+  return false;
 }
 
-void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) {
-  const MovingMoment moment(now);
+// A step. False: that was the last one.
+bool SeenKeeper::exchange(Store& store, const Moment& now) {
+  if (round_->receives) {
+    round_->receives = receive(store, now);
+    return round_->receives || round_->sends;
+  }
+  if (exchange_.send(store, *writer_, now)) return true;
+  report_.saved_at = round_->begun_at;
+  exchange_.trim(store, *writer_, now);
+  return false;
+}
+
+bool SeenKeeper::go_round(SteadyTime steady_now, const Moment& now) {
   const auto begun = processor_time();
-  receives_now_ = false;  // also if the store is away
-  if (sends) exchange_at_ = steady_now + config_.save_interval;
+  bool has_more = false;
   try {
-    store_->use(steady_now, [&](Store& store) {
-      receive(store, moment);
-      if (!sends) return true;
-      report_.keys_saved += exchange_.send(store, *writer_, moment);
-      report_.saved_at = now.unix;
-      exchange_.trim(store, *writer_, moment);
-      return true;
-    });
-  } catch (const Error& error) {  // another server may answer next, with less than it should have
+    has_more = store_->use(steady_now, [&](Store& store) { return exchange(store, now); });
+    round_->took += processor_time() - begun;
+    if (!has_more) store_failure_ = {};
+    if (!has_more && round_->sends)
+      exchange_at_ = std::max(exchange_at_, steady_now + round_->took * kSavesPerTime);
+  } catch (const Error& error) {
+    store_failure_ = error;
+    // Another server may answer next, with less than it should have.
     if (error.is_outage()) writer_->page().log.read_again();
-    throw;
   }
-  if (!sends) return;
-  const auto took = processor_time() - begun;
-  exchange_at_ = std::max(exchange_at_, steady_now + took * kSavesPerTime);
+  if (!has_more) round_.reset();
+  report_.keys_merged = exchange_.keys_merged();
+  report_.keys_saved = exchange_.keys_saved();
+  show_trouble();
+  return has_more;
 }
 
-void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
-  if (store_ == nullptr) return;
-  if (!is_open_) {  // told to end before its first look; workers have added keys since its predecessor saved
-    with_report(clock_failure_, [&] { is_open_ = adopt(steady_now, now) && !writer_->filters().empty(); });
+bool SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
+  if (store_ == nullptr) return false;
+  if (!std::exchange(is_saving_, true)) {
+    restore_.reset();
+    round_.reset();
+    exchange_.begin();
+    // Told to end before its first look: workers have added keys since its predecessor saved.
+    if (!is_open_) with_report(clock_failure_, [&] { is_open_ = adopt(now) && !writer_->filters().empty(); });
   }
-  if (!is_open_) return;
-  is_exchanging_ = true;
-  const MovingMoment moment(now);
+  bool has_more = false;
   with_report(store_failure_, [&] {
-    store_->use(steady_now, [&](Store& store) {
-      const auto to_the_end = [this] {
-        on_progress_();
-        return true;
-      };
-      return SeenExchange(config_, to_the_end).send(store, *writer_, moment);
-    });
+    const auto send = [&](Store& store) { return exchange_.send(store, *writer_, now); };
+    has_more = is_open_ && store_->use(steady_now, send);
   });
-  is_exchanging_ = false;
+  is_saving_ = has_more;
+  return has_more;
 }
 
 template <typename Work>

@@ -3,7 +3,6 @@
 // Workers wait for none of it; while it does not run, windows last longer and nothing is forgotten.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +13,16 @@
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/set_report.hpp"
 #include "tools/loader/seen/seen_exchange.hpp"
+#include "tools/loader/seen/seen_restore.hpp"
 
 namespace keysieve {
 
 class SeenKeeper {
  public:
-  // `store`: nullptr if the set has none. on_progress as for the Loader. Opens nothing yet.
+  // `store`: nullptr if the set has none. `locks`: those that this process has already, and that a new writer
+  // takes from there. check_memory as for a SeenWriter. Opens nothing yet.
   SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
-             std::function<bool()> on_progress);
+             std::vector<FileDescriptor>* locks = nullptr, CheckMemory check_memory = check_window_memory);
 
   // How often the clocks, the folder, the memory and the number of keys are looked at. All keys
   // that come in between go into one filter.
@@ -31,11 +32,13 @@ class SeenKeeper {
   static constexpr Milliseconds kShortestRestorePause{1'000};
   static constexpr Milliseconds kLongestRestorePause{60'000};
 
-  // Does what is due. Failures are reported; what is there goes on.
-  void look(SteadyTime steady_now, const Moment& now);
+  // Does what is due, but asks the store no more than a question or two. True: there is more to do at once.
+  // Failures are reported; what is there goes on.
+  bool look(SteadyTime steady_now, const Moment& now);
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;
-  // The part of look() that asks no store, if it is due: for while something else takes long.
+  // The part of look() that asks no store, if it is due: for while something else takes long, and between
+  // two looks.
   void follow_clock(SteadyTime steady_now, const Moment& now);
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
@@ -45,9 +48,11 @@ class SeenKeeper {
   // The log has something new: look() is due.
   void wake() noexcept { receives_now_ = true; }
 
-  // Sends what was not sent yet, before the loader ends or begins with another configuration. Bounded by the
-  // time limits of the store.
-  void save(SteadyTime steady_now, const Moment& now);
+  // Sends what was not sent yet, before the loader ends or is run again. True: there is more, call it again.
+  // Bounded by the time limits of the store.
+  bool save(SteadyTime steady_now, const Moment& now);
+  // The descriptors with its locks.
+  [[nodiscard]] std::vector<int> locks() const { return writer_ ? writer_->locks() : std::vector<int>(); }
   // The set is not configured any more: marks it, for LeftSeenSets, or removes it if nothing is in it.
   void leave(UnixSeconds now) noexcept;
 
@@ -58,18 +63,29 @@ class SeenKeeper {
  private:
   using Failure = std::optional<Error>;
 
+  // An exchange with the store that was begun.
+  struct Round {
+    bool receives = false;  // still
+    bool sends = false;
+    UnixSeconds begun_at = 0;
+    std::chrono::nanoseconds took{};  // of a processor
+  };
+
+  static void check_window_memory(std::uint64_t bytes);
   [[nodiscard]] std::unique_ptr<SeenWriter> new_writer();
-  void check_memory(std::uint64_t bytes) const;
-  void open(SteadyTime steady_now, const Moment& now);
-  void open_from_store(SteadyTime steady_now, const Moment& now);
-  bool adopt(SteadyTime steady_now, const Moment& now);
+  bool open(SteadyTime steady_now, const Moment& now);
+  void begin(const Moment& now);
+  bool restore(SteadyTime steady_now, const Moment& now);
+  void show_restored(const Store& store, const Moment& now);
+  bool adopt(const Moment& now);
   void follow_folder();
   void note_clock_change(const Moment& now);
   void check_clock(UnixSeconds now) const;
   void begin_window(const Moment& now);
   void grow_if_needed(const Moment& now);
-  void receive(Store& store, const MovingMoment& moment);
-  void exchange(SteadyTime steady_now, const Moment& now, bool sends);
+  bool receive(Store& store, const Moment& now);
+  bool exchange(Store& store, const Moment& now);
+  bool go_round(SteadyTime steady_now, const Moment& now);
   // Runs `work`; what it throws becomes `failure`.
   template <typename Work>
   void with_report(Failure& failure, const Work& work);
@@ -80,23 +96,24 @@ class SeenKeeper {
   std::optional<gid_t> group_;
   StoreConnection* store_;
   bool is_once_;
-  std::function<bool()> on_progress_;
+  std::vector<FileDescriptor>* locks_;
+  CheckMemory check_memory_;
+  std::optional<SeenRestore> restore_;  // while it is under way
   SeenExchange exchange_;
+  std::optional<Round> round_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
   bool is_open_ = false;
   bool was_looked_at_ = false;
-  bool is_exchanging_ = false;  // the writer must stay, though the clock is followed
+  bool is_saving_ = false;
   bool receives_now_ = false;
   SteadyTime look_at_{};  // not put off by follow_clock(), which opens nothing
   SteadyTime clock_at_{};
   SteadyTime exchange_at_{};
-  SteadyTime memory_at_{};                                     // no memory is taken before
   Backoff room_{kShortestRestorePause, kLongestRestorePause};  // after a restore that found none
-  SteadyTime steady_now_{};
-  std::optional<std::int64_t> clock_offset_;  // of the two clocks, at the last look
-  std::uint32_t watched_ = 0;                 // segment of the newest filter, as of the last look
-  double keys_then_ = 0;                      // that it had
-  BootSeconds lost_until_ = 0;                // until then lost_ is reported
+  std::optional<std::int64_t> clock_offset_;                   // of the two clocks, at the last look
+  std::uint32_t watched_ = 0;   // segment of the newest filter, as of the last look
+  double keys_then_ = 0;        // that it had
+  BootSeconds lost_until_ = 0;  // until then lost_ is reported
   Failure clock_failure_;
   Failure store_failure_;
   Failure unmerged_;  // of what other hosts have sent: refused, until the next window, or without room here

@@ -28,7 +28,7 @@ bool is_possible(const Head& head) noexcept {
   const SeenPlan& plan = head.plan;
   return is_moment(head.ended_at) && is_moment(plan.window.begins) && is_moment(plan.window.ends) &&
          is_moment(plan.window.kept_for) && plan.growth < kFiltersPerWindow && plan.capacity != 0 &&
-         plan.rate > 0 && plan.rate < 1 && plan.size.is_possible() && head.number != 0 &&
+         plan.rate > 0 && plan.rate < 1 && plan.size.is_possible() && head.number != 0 && head.tags != 0 &&
          !head.seed.is_zero() && head.host_bytes <= kMostSeenHostBytes;
 }
 

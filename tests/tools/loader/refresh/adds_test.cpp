@@ -8,6 +8,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/mounts.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
@@ -107,12 +108,15 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
 
 // They were added while no loader ran, and are in the generation that was live until the reboot.
 TEST_F(SetRefresherAdds, AreWholeForTheOlderGenerationOfACacheThatIsFull) {
+  const MountedTmpfs cache(site_.cache(), "128k");
+  if (!cache.is_there()) GTEST_SKIP() << "may not mount";
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms::owner_all);
   go_live();
   site_.add("tags", added_keys(100));
   site_.push_after_adds("tags", kMoreKeys);
   start();
-  const std::string unfinished = site_.cache() + "/tags.ks.tmp." + std::to_string(::getpid());
-  std::filesystem::create_directories(unfinished + "/in the way");
+  const auto free = std::filesystem::space(site_.cache()).free;
+  std::ofstream(site_.cache() + "/rest") << std::string(free - (12U << 10), '.');  // for the adds
   refresh();
   EXPECT_EQ(site_.live_generation("tags"), 2U);
   site_.wipe_shared_memory();

@@ -59,6 +59,26 @@ TEST_F(KeysievedSeen, SavesWhatIsNewBeforeItEndsOrBeginsAgainAndNothingTwice) {
   EXPECT_EQ(add_many(0, 200), 0);
 }
 
+// Neither by its file nor by its page.
+TEST_F(KeysievedSeen, KeepsItsLocksWhileItReloads) {
+  site_.configure(clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  for (int reloads = 1; reloads <= 3; ++reloads) {
+    keysieved_->send(SIGHUP);
+    ASSERT_TRUE(eventually([&] {
+      EXPECT_EQ(failure_of([&] { SeenWriter(site_.directory(), "clicks", std::nullopt); }),
+                ErrorKind::Locked);
+      return keysieved_->lines_with("clicks: goes on with 1 filter") == reloads;
+    })) << log();
+  }
+  EXPECT_EQ(keysieved_->lines_with("locked"), 0) << log();
+  EXPECT_EQ(add_many(0, 200), 100);
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_TRUE(SeenWriter(site_.directory(), "clicks", std::nullopt).adopt());
+}
+
 TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
   site_.configure(clicks("store = \"main\"\nsave_interval = \"1h\"\nhost = \"web1\"\n"));
   start();

@@ -236,19 +236,35 @@ TEST_F(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
   EXPECT_EQ(seen_fill(web1_.worker().filters().back()).keys, 1) << "the next window was saved";
 }
 
+// The first window expires and the third one begins.
+TEST_F(SeenExchangeTest, GoesOnWithTheFiltersThatAreThereAfterEachRequest) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  SeenKeeper& keeper = web1_.keeper();
+  keeper.try_again_now();
+  const SteadyTime then = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  ASSERT_TRUE(keeper.look(then, {kNoon + 10 * kMinute, 10 * kMinute + 30}));
+  EXPECT_EQ(web1_.add_many(1'000, 100), 100U);
+  const SteadyTime later = then + 2 * SeenKeeper::kPause;
+  keeper.follow_clock(later, {kNoon + 20 * kMinute, 20 * kMinute + 30});
+  EXPECT_EQ(web1_.count_of(0, 100), 0U);
+  while (keeper.look(later, {kNoon + 20 * kMinute, 20 * kMinute + 30})) continue;
+  EXPECT_EQ(web1_.report().reason, "");
+  EXPECT_EQ(web2_.look(kNoon + 20 * kMinute).reason, "");
+  EXPECT_EQ(web2_.count_of(1'000, 100), 100U);
+}
+
 // With memory for nothing more.
 TEST_F(SeenExchangeTest, SavesAndMergesTheRestWhereAFilterOfTheOtherFindsNoRoom) {
   look(kNoon);
-  web1_.set_deaths(1);
-  web1_.start();
-  web1_.look(kNoon + 1);
+  web1_.has_room = false;
   web2_.add_slowly(0, 3'000, kNoon + 2);
   EXPECT_EQ(web1_.add_many(10'000, 100), 100U);
-  EXPECT_THAT(web1_.look(kNoon + 3).reason, HasSubstr("killed while it took memory"));
+  EXPECT_THAT(web1_.look(kNoon + 3).reason, HasSubstr("no room for a window"));
   web2_.look(kNoon + 4);
   EXPECT_EQ(web2_.count_of(10'000, 100), 100U) << "it was saved all the same";
   EXPECT_LT(web1_.count_of(0, 3'000), 3'000U);
-  web1_.wait(std::chrono::seconds(61));
+  web1_.has_room = true;
   EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
   EXPECT_EQ(web1_.count_of(0, 3'000), 3'000U) << "once there is room";
 }

@@ -102,7 +102,10 @@ class SeenHost {
     stop();
     const bool has_store = with_store && connection_;
     config_.store = has_store ? "main" : "";
-    keeper_.emplace(config_, loader_, has_store ? &*connection_ : nullptr, [] { return true; });
+    const auto check_memory = [this](std::uint64_t /*bytes*/) {
+      if (!has_room) throw Error(ErrorKind::CannotCreate, "no room for a window");
+    };
+    keeper_.emplace(config_, loader_, has_store ? &*connection_ : nullptr, nullptr, check_memory);
   }
   void stop() { keeper_.reset(); }
   // Shared memory is gone, and nothing runs. The boot clock begins again.
@@ -125,15 +128,15 @@ class SeenHost {
     now_ = {now, now - *boot_offset_};
     keeper_->try_again_now();
     if (connection_) connection_->try_again_now();
-    keeper_->look(steady_now(), now_);
+    while (keeper_->look(steady_now(), now_)) continue;
     return keeper_->report();
   }
   // Somebody sets the wall clock forward, or back, by so much. Looks name what it says from then on.
   void set_clock(std::int64_t by) { *boot_offset_ += by; }
   // What was added is sent, as when keysieved is stopped, and nothing else happens.
-  void save() { keeper_->save(steady_now(), now_); }
-  // For what the loader counts on a clock of its own.
-  void wait(std::chrono::seconds time) { waited_ += time; }
+  void save() {
+    while (keeper_->save(steady_now(), now_)) continue;
+  }
   const SeenReport& report() const { return keeper_->report(); }
   SeenKeeper& keeper() { return *keeper_; }
 
@@ -178,22 +181,17 @@ class SeenHost {
     const SeenPage& page = *worker().page();
     return page.entry(SeenState::of(page.state).first + filter).segment_key;
   }
-  // As if the kernel had killed so many loaders for the memory that they took.
-  void set_deaths(std::uint32_t deaths) const {
-    std::fstream page(folder() + "/" + kSeenPageName, std::ios::in | std::ios::out | std::ios::binary);
-    page.seekp(offsetof(SeenPage, deaths_taking_memory));
-    page.write(reinterpret_cast<const char*>(&deaths), sizeof deaths);
-  }
 
   [[nodiscard]] const std::string& directory() const { return directory_.path(); }
   [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/clicks"; }
   SeenConfig& config() { return config_; }
   StoreTap tap;
+  bool has_room = true;  // for another window
 
  private:
   static constexpr BootSeconds kBootTakes = 30;
 
-  [[nodiscard]] SteadyTime steady_now() const { return std::chrono::steady_clock::now() + waited_; }
+  [[nodiscard]] static SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
   static KeyHash hash_of(const SeenReader& reader, std::uint64_t key) {
     return reader.hasher()(std::string_view(reinterpret_cast<const char*>(&key), sizeof key));
   }
@@ -205,7 +203,6 @@ class SeenHost {
   std::optional<SeenKeeper> keeper_;
   std::optional<SeenReader> reader_;
   std::optional<std::int64_t> boot_offset_;
-  std::chrono::seconds waited_{0};
   Moment now_;
 };
 

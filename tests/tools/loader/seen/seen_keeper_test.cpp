@@ -237,42 +237,6 @@ TEST_F(SeenKeeperTest, SaysThatMemoryWasLostWhileItWasStoppedAndKeepsTheRest) {
   EXPECT_EQ(host_.report().reason, "");
 }
 
-// The kernel has killed loaders for the memory that a window took: each has counted that before.
-TEST_F(SeenKeeperTest, WaitsBeforeItTakesMemoryThatItWasKilledFor) {
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  int minutes = 1;
-  for (const std::uint32_t deaths : {1U, 2U, 3U, 40U}) {
-    host_.set_deaths(deaths);
-    host_.start();
-    host_.look(kNoon + 10 * kMinute);
-    const UnixSeconds later = kNoon + 10 * kMinute;
-    host_.wait(std::chrono::minutes(minutes) - std::chrono::seconds(5));
-    EXPECT_THAT(host_.look(later).reason, HasSubstr("so it waits before it tries again")) << deaths;
-    EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenOverdue));
-    EXPECT_FALSE(host_.add(1));
-    minutes = deaths == 3 ? 64 : minutes * 2;
-  }
-  host_.wait(std::chrono::seconds(10));
-  EXPECT_EQ(host_.look(kNoon + 10 * kMinute).reason, "");
-  EXPECT_EQ(host_.worker().page()->deaths_taking_memory, 0U);
-  EXPECT_FALSE(host_.add(1));
-}
-
-TEST_F(SeenKeeperTest, BeginsASetForWhoseFirstWindowItWasKilled) {
-  {
-    SeenWriter killed(host_.directory(), "clicks", std::nullopt);
-    killed.create({1}, OnUnavailable::Seen);
-    killed.page().deaths_taking_memory = 1;
-  }
-  EXPECT_THAT(host_.look(kNoon).reason, HasSubstr("so it waits before it tries again"));
-  host_.wait(std::chrono::seconds(30));
-  EXPECT_THAT(host_.look(kNoon + 30).reason, HasSubstr("so it waits before it tries again"));
-  host_.wait(std::chrono::seconds(40));
-  EXPECT_EQ(host_.look(kNoon + 70).reason, "");
-  EXPECT_TRUE(host_.add(1));
-}
-
 TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
   host_.config().windows = 256;
   host_.config().keys = 20;
@@ -310,7 +274,7 @@ TEST_F(SeenKeeperTest, LeavesASetThatAnotherLoaderKeeps) {
   host_.look(kNoon);
   LoaderConfig loader;
   loader.directory = host_.directory();
-  SeenKeeper second(clicks_config(), loader, nullptr, [] { return true; });
+  SeenKeeper second(clicks_config(), loader, nullptr);
   const SteadyTime now = std::chrono::steady_clock::now();
   second.look(now, {kNoon, 100});
   EXPECT_THAT(second.report().reason, HasSubstr("clicks/lock: locked: another loader is at work on it"));
@@ -329,7 +293,7 @@ TEST_F(SeenKeeperTest, LeavesASetThatAnotherLoaderKeeps) {
 TEST_F(SeenKeeperTest, IsOpenedThoughItsClockIsFollowedAgainAndAgain) {
   LoaderConfig loader;
   loader.directory = host_.directory();
-  SeenKeeper keeper(clicks_config(), loader, nullptr, [] { return true; });
+  SeenKeeper keeper(clicks_config(), loader, nullptr);
   SteadyTime now = std::chrono::steady_clock::now();
   for (int i = 0; i < 3; ++i) {
     keeper.follow_clock(now, {kNoon, 100});
@@ -343,7 +307,7 @@ TEST_F(SeenKeeperTest, IsOpenedThoughItsClockIsFollowedAgainAndAgain) {
 TEST_F(SeenKeeperTest, SaysThatTheDirectoryIsNotThere) {
   LoaderConfig loader;
   loader.directory = host_.directory() + "/missing";
-  SeenKeeper keeper(clicks_config(), loader, nullptr, [] { return true; });
+  SeenKeeper keeper(clicks_config(), loader, nullptr);
   keeper.look(std::chrono::steady_clock::now(), {kNoon, 100});
   EXPECT_THAT(keeper.report().reason, HasSubstr("missing/seen.d: No such file or directory"));
 }

@@ -48,38 +48,19 @@ TEST_F(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
 }
 
-// Nothing is added any more, so what the log says of its end is all that there is.
-TEST_F(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
-  web1_.look(kNoon);
-  EXPECT_EQ(web1_.add_many(0, 100), 100U);
-  web1_.look(kNoon + 1);
-  web1_.set_deaths(1);
-  web1_.start();
-  for (int minute : {30, 59})
-    EXPECT_THAT(web1_.look(kNoon + minute * kMinute).reason, HasSubstr("killed while it took memory"));
-  web1_.reboot_and_start();
-  EXPECT_EQ(web1_.look(kNoon + kHour).reason, "");
-  EXPECT_EQ(web1_.count_of(0, 100), 100U);
-  EXPECT_EQ(web1_.worker().attached().size, 2U);
-  web1_.look(kNoon + 69 * kMinute);
-  EXPECT_EQ(web1_.count_of(0, 100), 100U) << "it ended no earlier than it was saved last";
-  web1_.look(kNoon + 70 * kMinute);
-  EXPECT_EQ(web1_.count_of(0, 100), 0U);
-}
-
 // The other one has had a later window meanwhile, which does not end the window that went on here.
 TEST_F(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
   look(kNoon + 1);
-  web1_.set_deaths(1);
-  web1_.start();
+  web1_.has_room = false;
   web1_.look(kNoon + 11 * kMinute);
   web2_.look(kNoon + 11 * kMinute);
   EXPECT_EQ(web2_.add_many(500, 10), 10U);
   web2_.look(kNoon + 12 * kMinute);
   EXPECT_EQ(web1_.add_many(100, 50), 50U);
   web1_.look(kNoon + 19 * kMinute);
+  web1_.has_room = true;
   web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).reason, "");
   web1_.look(kNoon + 28 * kMinute);

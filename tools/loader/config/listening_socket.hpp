@@ -1,4 +1,5 @@
-// Where keysieved answers HTTP: "127.0.0.1:9427", "[::1]:9427" or "unix:/run/keysieve/status.sock".
+// The socket where keysieved answers HTTP: "127.0.0.1:9427", "[::1]:9427" or
+// "unix:/run/keysieve/status.sock".
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +28,7 @@ class ListeningSocket {
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
 
  private:
-  void listen_at_path(std::optional<gid_t> group);
+  void listen_at_path(const std::string& path, std::optional<gid_t> group);
   void listen_at_host(const std::string& address);
 
   FileDescriptor file_;

@@ -1,4 +1,4 @@
-#include "tools/loader/config/listen_address.hpp"
+#include "tools/loader/config/listening_socket.hpp"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -95,7 +95,7 @@ std::string checked_listen_address(const std::string& address) {
   }
   const std::string path = address.substr(kUnix.size());
   if (!path.starts_with('/')) refuse(address);
-  constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - sizeof(".new");
+  constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() > kLongest) {
     throw Error(ErrorKind::Usage,
                 fmt::format("\"{}\" is longer than a socket's path can be: {} bytes", path, kLongest));
@@ -105,8 +105,7 @@ std::string checked_listen_address(const std::string& address) {
 
 ListeningSocket::ListeningSocket(const std::string& address, std::optional<gid_t> group) {
   if (address.starts_with(kUnix)) {
-    path_ = address.substr(kUnix.size());
-    listen_at_path(group);
+    listen_at_path(address.substr(kUnix.size()), group);
   } else {
     listen_at_host(address);
   }
@@ -116,28 +115,24 @@ ListeningSocket::~ListeningSocket() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-// Uses a temporary name until its permissions are set, so that no client connects before.
-void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
-  const std::string path = std::exchange(path_, {});
-  const std::string temporary = path + ".new";
+// Nobody can connect before listen(), when the permissions are set.
+void ListeningSocket::listen_at_path(const std::string& path, std::optional<gid_t> group) {
   refuse_other_file(path);
-  refuse_other_file(temporary);
   if (somebody_answers(path)) throw Error(ErrorKind::Locked, path + ": another process answers there");
-  ::unlink(temporary.c_str());
+  ::unlink(path.c_str());
   file_ = new_socket(AF_UNIX, path);
-  const sockaddr_un address = socket_address(temporary);
+  const sockaddr_un address = socket_address(path);
   const auto fail = [&](const std::string& what = {}) {
     const int reason = errno;
-    ::unlink(temporary.c_str());
+    if (!path_.empty()) ::unlink(path_.c_str());
     throw_write_error(path + what, reason);
   };
   if (::bind(file_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) fail();
-  if (group && ::chown(temporary.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+  path_ = path;
+  if (group && ::chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0) {
     fail(": cannot change its group (the loader's user must be a member)");
   }
-  if (::chmod(temporary.c_str(), 0660) != 0 || ::listen(file_.get(), kBacklog) != 0) fail();
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail();
-  path_ = path;
+  if (::chmod(path.c_str(), 0660) != 0 || ::listen(file_.get(), kBacklog) != 0) fail();
 }
 
 void ListeningSocket::listen_at_host(const std::string& address) {

@@ -1,0 +1,27 @@
+// A reload runs the program again in the same process, so that it begins as any start does. The locks of seen
+// sets pass to it, and are never free in between.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/worker/base/file_descriptor.hpp"
+
+namespace keysieve {
+
+// What the program before has left in this process.
+struct Predecessor {
+  bool was_there = false;
+  bool was_ready = false;  // it had told systemd so
+  std::vector<FileDescriptor> locks{};
+};
+
+// By an environment variable, which is gone afterwards. `name`: of the program, for ps and pkill.
+Predecessor take_predecessor(const char* name);
+
+// The program is that of /proc/self/exe, even if an upgrade has replaced its file. `arguments`: those of
+// main(). Of all open descriptors the new program gets the standard streams and the locks. Signals that are
+// blocked stay so, and pending ones reach it. Throws CannotCreate; then nothing has changed.
+[[noreturn]] void run_again(char* const* arguments, bool is_ready, std::span<const int> locks);
+
+}  // namespace keysieve
