@@ -45,8 +45,7 @@ class NamedSet {
   void note_request() noexcept {
     if (request_ == KEYSIEVE_G(request)) return;
     request_ = KEYSIEVE_G(request);
-    reader_.check_soon();
-    static_cast<void>(reader_.begin_call());
+    reader_.begin_request();
   }
 
   void note_use() noexcept { last_use_ = ++KEYSIEVE_G(uses); }
