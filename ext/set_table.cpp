@@ -24,10 +24,10 @@ std::string current_source() {
 template <typename Set>
 Set* SetTable<Set>::add(zend_string* name) noexcept {
   if (!is_set_name(view_of(name))) return nullptr;
-  std::optional<ReaderSettings>& settings = KEYSIEVE_G(tables)->settings;
-  if (!settings) read_settings(settings);
+  SetTables& tables = *KEYSIEVE_G(tables);
+  if (!tables.has_settings) tables.has_settings = read_settings(tables.settings);
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): where malloc fails, the process ends
-  auto* set = new Set(*settings, view_of(name));
+  auto* set = new Set(tables.settings, view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);
   return set;
 }
@@ -58,11 +58,15 @@ void begin_request() noexcept {
   auto& tables = *KEYSIEVE_G(tables_by_source);
   const pid_t process = ::getpid();
   if (std::exchange(KEYSIEVE_G(process), process) != process) tables.clear();
-  KEYSIEVE_G(tables) = &tables[current_source()];
+  SetTables& of_source = tables[current_source()];
+  KEYSIEVE_G(tables) = &of_source;
   ++KEYSIEVE_G(request);
+  if (of_source.has_settings) return;
+  // What was opened while the owner could not be looked up is opened again.
+  of_source.published.forget_all();
+  of_source.seen.forget_all();
   // A request with another owner makes PHP forget the uid of this one.
-  auto& settings = KEYSIEVE_G(tables)->settings;
-  if (KEYSIEVE_G(owner_uid) && !settings) read_settings(settings);
+  if (KEYSIEVE_G(owner_uid)) of_source.has_settings = read_settings(of_source.settings);
 }
 
 void end_request() noexcept {

@@ -3,7 +3,6 @@
 // each of these sources has its own tables.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +103,9 @@ class SetTable {
     return set;
   }
 
+  // For the start of a request, when no object holds any.
+  void forget_all() noexcept { zend_hash_clean(&sets_); }
+
   // In the order of their first calls. `function` must not run PHP code, which could ask new sets.
   template <typename Function>
   void for_each(Function function) {
@@ -134,7 +136,8 @@ class SeenSet;
 
 // All sets of one source. Stays where it is until this process forks.
 struct SetTables {
-  std::optional<ReaderSettings> settings;  // since a set was asked
+  ReaderSettings settings;
+  bool has_settings = false;  // since a set was asked, unless the owner could not be looked up
   SetTable<PublishedSet> published;
   SetTable<SeenSet> seen;
   bool has_replaced = false;  // a call has mapped another publication than before

@@ -193,6 +193,20 @@ final class UnavailableTest extends TestCase
         }
     }
 
+    #[Group('extension')]
+    public function testAnOwnerThatCouldNotBeLookedUpIsLookedUpForTheNextSet(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            exec('prlimit --nofile=64 --pid ' . getmypid());
+            for ($files = []; $file = @fopen('/dev/null', 'r'); $files[] = $file);
+            new Set('first');
+            $files = [];
+            array_map(static fn (string $name): Set => new Set($name), ['second', 'third']);
+            PHP, ['keysieve.owner' => 'no-such-user']);
+        self::assertSame(2, preg_match_all('/"no-such-user" (could not be looked up|does not exist)/', $script->errors, $found));
+        self::assertSame(['could not be looked up', 'does not exist'], $found[1]);
+    }
+
     /** Names may come from another host; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
     public function testTheOwnerIsLookedUpWhenASetIsFirstAsked(): void
     {
