@@ -34,15 +34,15 @@ Set* SetTable<Set>::add(zend_string* name) noexcept {
 
 template <typename Set>
 void SetTable<Set>::forget_some() noexcept {
-  std::vector<Set*> not_ready;
+  std::vector<Set*> unneeded;
   for_each([&](Set& set) {
-    if (!set.is_ready()) not_ready.push_back(&set);
+    if (!set.is_ready() && !set.is_held()) unneeded.push_back(&set);
   });
   const std::size_t excess = zend_hash_num_elements(&sets_) - (kMostSets - kMostSets / 8);
-  const auto end = not_ready.begin() + static_cast<std::ptrdiff_t>(std::min(not_ready.size(), excess));
-  std::nth_element(not_ready.begin(), end, not_ready.end(),
+  const auto end = unneeded.begin() + static_cast<std::ptrdiff_t>(std::min(unneeded.size(), excess));
+  std::nth_element(unneeded.begin(), end, unneeded.end(),
                    [](const Set* one, const Set* other) { return one->last_use() < other->last_use(); });
-  std::for_each(not_ready.begin(), end,
+  std::for_each(unneeded.begin(), end,
                 [&](const Set* set) { zend_hash_str_del(&sets_, set->name().data(), set->name().size()); });
   const std::uint32_t left = zend_hash_num_elements(&sets_);
   most_sets_ = std::max(kMostSets, left + left / 8);
