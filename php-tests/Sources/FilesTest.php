@@ -42,6 +42,18 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('keeps its old publication: ' . "$this->folder/fruits.ks: is not a whole snapshot", $script->errors);
     }
 
+    public function testAControlPageCutShortSaysNothingOfTheSnapshot(): void
+    {
+        SharedMemory::put('cut', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('cut');
+            $set->mayContain('apple');
+            ftruncate(fopen(get_cfg_var('keysieve.directory') . '/cut/control', 'r+'), 100);
+            echo json_encode([$set->info()->lastConfirmedAt, $set->mayContain('pear')]);
+            PHP);
+        self::assertSame('[null,false]', $script->output, $script->errors);
+    }
+
     public function testAFileThatCannotBeOpenedForAMomentIsFollowedLater(): void
     {
         $this->buildFile(['apple']);
