@@ -42,6 +42,19 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('keeps its old publication: ' . "$this->folder/fruits.ks: is not a whole snapshot", $script->errors);
     }
 
+    public function testADamagedFileIsReadOnce(): void
+    {
+        file_put_contents("$this->folder/fruits.ks", str_repeat('x', 8_000));
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            $read = fn (): int => (int) substr(file('/proc/self/io')[0], strlen('rchar: '));
+            $later(10);
+            $before = [$read(), $set->mayContain('apple'), $read()];
+            $later(20);
+            $say($before[2] - $before[0] > 4096, $set->mayContain('apple'), $read() - $before[2] > 4096);
+            PHP);
+        self::assertSame("[true,true,false]\n", $script->output, $script->errors);
+    }
+
     public function testAControlPageCutShortSaysNothingOfTheSnapshot(): void
     {
         SharedMemory::put('cut', ['apple']);
