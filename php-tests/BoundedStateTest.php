@@ -70,21 +70,4 @@ final class BoundedStateTest extends TestCase
             PHP, ['error_log' => '/dev/null']);
         self::assertSame(json_encode([3_000, 3_000, 897]), $script->output, 'an eighth of 1,024 is free then');
     }
-
-    #[Group('unsanitized')]
-    public function testKeyProfilesTakeBoundedMemoryAndLinesOfTheLog(): void
-    {
-        SharedMemory::put('profiled', ['apple'], ['--key-profile', 'raw']);
-        $log = SharedMemory::directory() . '/profiles.log';
-        $script = PhpScript::run(<<<'PHP'
-            for ($profile = 0; $profile < 3_000; ++$profile) {
-                (new Set('profiled', str_repeat("$profile ", 1_000)))->mayContain('apple');
-            }
-            echo memory_get_peak_usage() < 4 << 20 ? (new Set('profiled', 'raw'))->availability()->name : 'much';
-            PHP, ['error_log' => $log]);
-        self::assertSame('Ready', $script->output);
-        $lines = file($log);
-        self::assertCount(1_024, $lines);
-        self::assertLessThan(300, max(array_map(strlen(...), $lines)));
-    }
 }

@@ -193,6 +193,23 @@ final class UnavailableTest extends TestCase
         }
     }
 
+    #[Group('unsanitized')]
+    public function testKeyProfilesTakeBoundedMemoryAndLinesOfTheLog(): void
+    {
+        SharedMemory::put('profiled', ['apple'], ['--key-profile', 'raw']);
+        $log = SharedMemory::directory() . '/profiles.log';
+        $script = PhpScript::run(<<<'PHP'
+            for ($profile = 0; $profile < 3_000; ++$profile) {
+                (new Set('profiled', str_repeat("$profile ", 1_000)))->mayContain('apple');
+            }
+            echo memory_get_peak_usage() < 4 << 20 ? (new Set('profiled', 'raw'))->availability()->name : 'much';
+            PHP, ['error_log' => $log]);
+        self::assertSame('Ready', $script->output);
+        $lines = file($log);
+        self::assertCount(1_024, $lines);
+        self::assertLessThan(300, max(array_map(strlen(...), $lines)));
+    }
+
     #[Group('extension')]
     public function testAnOwnerThatCouldNotBeLookedUpIsLookedUpForTheNextSet(): void
     {

@@ -55,6 +55,16 @@ final class FilesTest extends SourceTestCase
         self::assertSame("[true,true,false]\n", $script->output, $script->errors);
     }
 
+    public function testNamesFromInputTakeBoundedMemory(): void
+    {
+        $this->buildFile(['apple']);
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            array_map(fn (int $name): bool => KeySieve\may_contain("name-$name", 'apple'), range(1, 3_000));
+            $say(count(KeySieve\stats()) <= 1_024, $set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[true,[true,false]]\n", $script->output);
+    }
+
     public function testAControlPageCutShortSaysNothingOfTheSnapshot(): void
     {
         SharedMemory::put('cut', ['apple']);
