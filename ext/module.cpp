@@ -65,7 +65,8 @@ ZEND_RINIT_FUNCTION(keysieve) {
   return SUCCESS;
 }
 
-// Of PHP code that runs even later, such as a session handler, the end of the next request takes care.
+// What PHP code that runs even later maps, such as a session handler, waits for the end of the next request
+// with the same directory and owner.
 ZEND_RSHUTDOWN_FUNCTION(keysieve) {
   keysieve::end_request();
   return SUCCESS;

@@ -36,7 +36,7 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   std::optional<uid_t> owner_uid;  // of the owner in php.ini, if php-fpm looked it up when it started
   // Created with the globals; see set_table.hpp
   std::map<std::string, keysieve::SetTables>* tables_by_source;
-  pid_t process;                // that asked their sets
+  pid_t process;                // whose calls filled tables_by_source
   keysieve::SetTables* tables;  // for the settings of this request
   std::uint64_t request;        // its number in this thread
   std::uint64_t uses;           // of sets that were not ready: the clock of SetTable

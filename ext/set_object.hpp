@@ -76,7 +76,7 @@ struct SetObject {
     return &object->std;
   }
   static void free(zend_object* object) {
-    if (Set* set = of(object)->set; set != nullptr && set->let_go()) delete set;
+    if (Set* set = of(object)->set; set != nullptr) set->let_go();
     zend_object_std_dtor(object);
   }
 };

@@ -24,25 +24,25 @@ std::string current_source() {
 template <typename Set>
 Set* SetTable<Set>::add(zend_string* name) noexcept {
   if (!is_set_name(view_of(name))) return nullptr;
-  std::optional<ReaderSettings>& settings = KEYSIEVE_G(tables)->settings;
-  if (!settings) read_settings(settings);
+  SetTables& tables = *KEYSIEVE_G(tables);
+  if (!tables.has_settings) tables.has_settings = read_settings(tables.settings);
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): where malloc fails, the process ends
-  auto* set = new Set(*settings, view_of(name));
+  auto* set = new Set(tables.settings, view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);
   return set;
 }
 
 template <typename Set>
 void SetTable<Set>::forget_some() noexcept {
-  std::vector<Set*> not_ready;
+  std::vector<Set*> unneeded;
   for_each([&](Set& set) {
-    if (!set.is_ready()) not_ready.push_back(&set);
+    if (!set.is_ready() && !set.is_held()) unneeded.push_back(&set);
   });
   const std::size_t excess = zend_hash_num_elements(&sets_) - (kMostSets - kMostSets / 8);
-  const auto end = not_ready.begin() + static_cast<std::ptrdiff_t>(std::min(not_ready.size(), excess));
-  std::nth_element(not_ready.begin(), end, not_ready.end(),
+  const auto end = unneeded.begin() + static_cast<std::ptrdiff_t>(std::min(unneeded.size(), excess));
+  std::nth_element(unneeded.begin(), end, unneeded.end(),
                    [](const Set* one, const Set* other) { return one->last_use() < other->last_use(); });
-  std::for_each(not_ready.begin(), end,
+  std::for_each(unneeded.begin(), end,
                 [&](const Set* set) { zend_hash_str_del(&sets_, set->name().data(), set->name().size()); });
   const std::uint32_t left = zend_hash_num_elements(&sets_);
   most_sets_ = std::max(kMostSets, left + left / 8);
@@ -58,11 +58,15 @@ void begin_request() noexcept {
   auto& tables = *KEYSIEVE_G(tables_by_source);
   const pid_t process = ::getpid();
   if (std::exchange(KEYSIEVE_G(process), process) != process) tables.clear();
-  KEYSIEVE_G(tables) = &tables[current_source()];
+  SetTables& of_source = tables[current_source()];
+  KEYSIEVE_G(tables) = &of_source;
   ++KEYSIEVE_G(request);
+  if (of_source.has_settings) return;
+  // What was opened while the owner could not be looked up is opened again.
+  of_source.published.forget_all();
+  of_source.seen.forget_all();
   // A request with another owner makes PHP forget the uid of this one.
-  auto& settings = KEYSIEVE_G(tables)->settings;
-  if (KEYSIEVE_G(owner_uid) && !settings) read_settings(settings);
+  if (KEYSIEVE_G(owner_uid)) of_source.has_settings = read_settings(of_source.settings);
 }
 
 void end_request() noexcept {

@@ -1,9 +1,8 @@
 // The sets that this thread has asked, by name. They outlive objects and requests, so neither maps anything
-// again. One php-fpm worker may serve several sites, each with its own keysieve.directory and keysieve.owner:
-// each of these sources has its own tables.
+// again; if there are many, those that are not needed go. One php-fpm worker may serve several sites, each
+// with its own keysieve.directory and keysieve.owner: each of these sources has its own tables.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +12,7 @@
 
 namespace keysieve {
 
-// A published or a seen set: its reader, and what has been logged about it. Lives as long as its table or an
-// object holds it.
+// A published or a seen set: its reader, and what has been logged about it.
 template <typename Reader>
 class NamedSet {
  public:
@@ -27,14 +25,15 @@ class NamedSet {
 
   // As of the last call.
   [[nodiscard]] bool is_ready() const noexcept { return reader_.availability() == Availability::Ready; }
-  // When a call last found it not ready, by KEYSIEVE_G(uses).
+  // By KEYSIEVE_G(uses): of a set that is not ready, the last call.
   [[nodiscard]] std::uint64_t last_use() const noexcept { return last_use_; }
 
   void check_soon() noexcept { reader_.check_soon(); }
 
+  // For objects that stand for it, which keep it in its table.
   void hold() noexcept { ++holders_; }
-  // True for the last holder, which deletes it.
-  [[nodiscard]] bool let_go() noexcept { return --holders_ == 0; }
+  void let_go() noexcept { --holders_; }
+  [[nodiscard]] bool is_held() const noexcept { return holders_ != 0; }
 
  protected:
   ~NamedSet() = default;
@@ -45,8 +44,7 @@ class NamedSet {
   void note_request() noexcept {
     if (request_ == KEYSIEVE_G(request)) return;
     request_ = KEYSIEVE_G(request);
-    reader_.check_soon();
-    static_cast<void>(reader_.begin_call());
+    reader_.begin_request();
   }
 
   void note_use() noexcept { last_use_ = ++KEYSIEVE_G(uses); }
@@ -67,7 +65,7 @@ class NamedSet {
  private:
   std::uint64_t request_ = 0;
   std::uint64_t last_use_ = ++KEYSIEVE_G(uses);
-  std::uint32_t holders_ = 1;  // the table
+  std::uint32_t holders_ = 0;
   Availability logged_availability_ = Availability::Ready;
   std::string logged_reason_;
 };
@@ -90,9 +88,9 @@ class SetTable {
     return EXPECTED(set != nullptr) ? set : add(name);
   }
 
-  // Names may come from input. Each call that asks sets begins with this. If the table has kMostSets, it
-  // forgets an eighth of them at once: those that were not ready longest ago. Sets that are ready stay, and
-  // make the table grow by eighths.
+  // Names may come from input. Each call that asks sets begins with this; candidate_sets() may then add any
+  // number. If the table has kMostSets, it forgets sets that are neither ready nor held, first those that
+  // were asked longest ago, until an eighth is free. All others stay, and make the table grow by eighths.
   void make_room() noexcept {
     if (UNEXPECTED(zend_hash_num_elements(&sets_) >= most_sets_)) forget_some();
   }
@@ -104,6 +102,9 @@ class SetTable {
     if (UNEXPECTED(set == nullptr)) throw_invalid_name(name);
     return set;
   }
+
+  // For the start of a request, when no object holds any.
+  void forget_all() noexcept { zend_hash_clean(&sets_); }
 
   // In the order of their first calls. `function` must not run PHP code, which could ask new sets.
   template <typename Function>
@@ -122,9 +123,7 @@ class SetTable {
   [[gnu::noinline, gnu::cold]] Set* add(zend_string* name) noexcept;
   // NOLINTNEXTLINE(bugprone-exception-escape): as find()
   [[gnu::cold]] void forget_some() noexcept;
-  static void destroy(zval* value) {
-    if (auto* set = static_cast<Set*>(Z_PTR_P(value)); set->let_go()) delete set;
-  }
+  static void destroy(zval* value) { delete static_cast<Set*>(Z_PTR_P(value)); }
 
   HashTable sets_;
   std::uint32_t most_sets_ = kMostSets;
@@ -135,7 +134,8 @@ class SeenSet;
 
 // All sets of one source. Stays where it is until this process forks.
 struct SetTables {
-  std::optional<ReaderSettings> settings;  // since a set was asked
+  ReaderSettings settings;
+  bool has_settings = false;  // since a set was asked, unless the owner could not be looked up
   SetTable<PublishedSet> published;
   SetTable<SeenSet> seen;
   bool has_replaced = false;  // a call has mapped another publication than before

@@ -2,9 +2,12 @@
 
 #include <pwd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "ext/php_keysieve.h"
@@ -23,7 +26,10 @@ bool has_nul(const zend_string* value) {
   return view_of(value).find('\0') != std::string_view::npos;
 }
 
-std::optional<uid_t> uid_of_name(const char* name) {
+// nullopt: there is no such user or, if `has_failed`, it could not be found out.
+std::optional<uid_t> uid_of_name(const char* name, bool& has_failed) {
+  // Beside 0, what getpwnam(3) says of a user that there is not; such as a chroot without /etc/passwd.
+  constexpr std::array kNoSuchUser{0, ENOENT, ESRCH, EBADF, EPERM};
   std::vector<char> buffer(1024);
   passwd entry{};
   passwd* found = nullptr;
@@ -32,17 +38,18 @@ std::optional<uid_t> uid_of_name(const char* name) {
     buffer.resize(2 * buffer.size());
   }
   if (error == ENOMEM) throw std::bad_alloc();  // and so the process ends, as where malloc fails
-  if (found == nullptr) return std::nullopt;
-  return found->pw_uid;
+  if (found != nullptr) return found->pw_uid;
+  has_failed = std::find(kNoSuchUser.begin(), kNoSuchUser.end(), error) == kNoSuchUser.end();
+  return std::nullopt;
 }
 
 // The owner ends with a NUL.
-std::optional<uid_t> uid_of(std::string_view owner) noexcept {
+std::optional<uid_t> uid_of(std::string_view owner, bool& has_failed) noexcept {
   if (owner.empty()) return std::nullopt;
   uid_t uid = 0;
   const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
   if (error == std::errc() && end == owner.data() + owner.size()) return uid;
-  return uid_of_name(owner.data());
+  return uid_of_name(owner.data(), has_failed);
 }
 
 // A worker of php-fpm may later enter a chroot, where users cannot be looked up, so its master looks the
@@ -69,7 +76,8 @@ ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
   KEYSIEVE_G(owner_uid) = std::nullopt;
-  if (must_look_up_early(stage)) KEYSIEVE_G(owner_uid) = uid_of(view_of(new_value));
+  bool has_failed = false;  // then a worker tries again
+  if (must_look_up_early(stage)) KEYSIEVE_G(owner_uid) = uid_of(view_of(new_value), has_failed);
   return SUCCESS;
 }
 
@@ -107,14 +115,17 @@ void print_settings(zend_module_entry* module) {
   display_ini_entries(module);
 }
 
-void read_settings(std::optional<ReaderSettings>& settings) noexcept {
+bool read_settings(ReaderSettings& settings) noexcept {
   const std::string_view owner = view_of(KEYSIEVE_G(owner));
-  settings.emplace();
-  settings->directory = view_of(KEYSIEVE_G(directory));
-  settings->trusted_owner = KEYSIEVE_G(owner_uid) ? KEYSIEVE_G(owner_uid) : uid_of(owner);
-  if (settings->trusted_owner || owner.empty() || owner == kDefaultOwner) return;
-  write_error_log(join({"keysieve.owner: user \"", owner,
-                        "\" does not exist; only files of root and of PHP's own user are trusted"}));
+  bool has_failed = false;
+  settings.directory = view_of(KEYSIEVE_G(directory));
+  settings.trusted_owner = KEYSIEVE_G(owner_uid) ? KEYSIEVE_G(owner_uid) : uid_of(owner, has_failed);
+  if (has_failed || !(settings.trusted_owner || owner.empty() || owner == kDefaultOwner)) {
+    write_error_log(join({"keysieve.owner: user \"", owner,
+                          has_failed ? "\" could not be looked up" : "\" does not exist",
+                          "; only files of root and of PHP's own user are trusted"}));
+  }
+  return !has_failed;
 }
 
 }  // namespace keysieve

@@ -1,8 +1,6 @@
 // The INI settings keysieve.*, all PHP_INI_SYSTEM: php.ini and the pools of php-fpm set them, code cannot.
 #pragma once
 
-#include <optional>
-
 #include "core/worker/shm/set_reader.hpp"
 #include "ext/zend.hpp"
 
@@ -15,8 +13,9 @@ void print_settings(zend_module_entry* module);
 
 // Reads where sets come from and whose files are trusted: keysieve.directory, and keysieve.owner, which is
 // looked up. Logs an unknown one, unless it is the default; then only root and PHP's own user are trusted.
+// False if the lookup has failed (a service does not answer, no more files can be opened): read them again.
 // PHP may change both between two requests (PHP_ADMIN_VALUE, and [HOST=] and [PATH=] in php.ini), never
 // within one.
-void read_settings(std::optional<ReaderSettings>& settings) noexcept;
+bool read_settings(ReaderSettings& settings) noexcept;
 
 }  // namespace keysieve

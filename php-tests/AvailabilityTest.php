@@ -13,7 +13,6 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-
 use PHPUnit\Framework\Attributes\Group;
 use function KeySieve\candidate_sets;
 
@@ -67,27 +66,6 @@ final class AvailabilityTest extends TestCase
             echo json_encode([count($maybes), array_search(true, $maybes)]);
             PHP, environment: $clock->environment());
         self::assertSame('[3602,0]', $script->output, $script->errors);
-    }
-
-    #[Group('unsanitized')]
-    public function testASlowJobAfterManyFastOnesNoticesAnExpirySoon(): void
-    {
-        SharedMemory::put('slow', ['apple'], ['--valid-for', '1h']);
-        $clock = new Clock();
-        $script = PhpScript::run(<<<'PHP'
-            $set = new Set('slow');
-            for ($job = 0; $job < 500; ++$job) {
-                KeySieve\begin_request();
-                for ($call = 0; $call < 20; ++$call) {
-                    $set->mayContain('pear');
-                }
-            }
-            fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + 3_600));
-            for ($late = 0; !$set->mayContain('pear'); ++$late) {
-            }
-            echo $late < 64 ? 'soon' : "late by $late lookups";
-            PHP, environment: $clock->environment());
-        self::assertSame('soon', $script->output, $script->errors);
     }
 
     /** As RoadRunner, Swoole and FrankenPHP's worker mode serve: for the extension all of it is one request of PHP. */

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Background;
-use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\PhpScript;
@@ -47,28 +46,13 @@ final class CoroutineServerTest extends TestCase
         }
     }
 
-    #[Group('unsanitized')]
-    public function testTheNextRequestNoticesAnExpiry(): void
-    {
-        SharedMemory::put('served', ['apple'], ['--valid-for', '1h']);
-        $clock = new Clock();
-        $this->start($clock->environment());
-        $connections = [$this->connect(), $this->connect()];
-        for ($request = 0; $request < 100; ++$request) { // so many that lookups seldom look at the clock by themselves
-            self::assertStringContainsString('[[],[],"Ready",', self::ask($connections, implode(' ', range(1, 20)))[0]);
-        }
-        $clock->advance(3_600);
-        self::assertStringContainsString('[["pear"],["pear"],"Expired",', self::ask($connections, 'pear')[1]);
-    }
-
-    /** @param array<string, string> $environment */
-    private function start(array $environment = []): void
+    private function start(): void
     {
         $this->folder = new Folder('server');
         $script = __DIR__ . '/Support/coroutine_server.php';
         $autoloader = Framework::project('amp', ['amphp/socket' => '2.*']) . '/vendor/autoload.php';
         $command = [...PhpScript::interpreter(), $script, $autoloader, $this->address()];
-        $this->server = new Background($this->folder, $command, $environment);
+        $this->server = new Background($this->folder, $command);
         $this->server->awaitListening($this->address());
     }
 

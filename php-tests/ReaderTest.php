@@ -128,20 +128,6 @@ final class ReaderTest extends TestCase
         self::assertSame([false], self::answers($snapshot, ['absent']));
     }
 
-    /** No builder makes one whose bytes are not all zero. */
-    public function testAnswersLikeTheExtensionInACuckooShardThatCountsNoKeys(): void
-    {
-        $whole = file_get_contents(SharedMemory::build('countless', self::keys(300), ['--kind', 'cuckoo', '--shard-size', '1KiB', '--fpr', '0.01']));
-        $forged = SharedMemory::directory() . '/countless.forged';
-        file_put_contents($forged, Forgery::of(Forgery::of($whole, 4096, str_repeat("\0", 4)), 40, str_repeat("\0", 8))); // no keys, no width
-        SharedMemory::publish($forged);
-        $set = new Set('countless');
-        $answers = $set->mayContainMany(self::keys(300));
-        self::assertContains(true, $answers);
-        self::assertContains(false, $answers);
-        self::assertSame($answers, self::answers(new Snapshot('countless', self::open($forged)), self::keys(300)));
-    }
-
     /** Tables whose checksums are right but which no builder makes: each must be refused before it misleads a lookup. */
     public function testATableThatCannotBeIsRefused(): void
     {

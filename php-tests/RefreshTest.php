@@ -14,7 +14,6 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-
 use PHPUnit\Framework\Attributes\Group;
 use function KeySieve\begin_request;
 

@@ -193,6 +193,37 @@ final class UnavailableTest extends TestCase
         }
     }
 
+    #[Group('unsanitized')]
+    public function testKeyProfilesTakeBoundedMemoryAndLinesOfTheLog(): void
+    {
+        SharedMemory::put('profiled', ['apple'], ['--key-profile', 'raw']);
+        $log = SharedMemory::directory() . '/profiles.log';
+        $script = PhpScript::run(<<<'PHP'
+            for ($profile = 0; $profile < 3_000; ++$profile) {
+                (new Set('profiled', str_repeat("$profile ", 1_000)))->mayContain('apple');
+            }
+            echo memory_get_peak_usage() < 4 << 20 ? (new Set('profiled', 'raw'))->availability()->name : 'much';
+            PHP, ['error_log' => $log]);
+        self::assertSame('Ready', $script->output);
+        $lines = file($log);
+        self::assertCount(1_024, $lines);
+        self::assertLessThan(300, max(array_map(strlen(...), $lines)));
+    }
+
+    #[Group('extension')]
+    public function testAnOwnerThatCouldNotBeLookedUpIsLookedUpForTheNextSet(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            exec('prlimit --nofile=64 --pid ' . getmypid());
+            for ($files = []; $file = @fopen('/dev/null', 'r'); $files[] = $file);
+            new Set('first');
+            $files = [];
+            array_map(static fn (string $name): Set => new Set($name), ['second', 'third']);
+            PHP, ['keysieve.owner' => 'no-such-user']);
+        self::assertSame(2, preg_match_all('/"no-such-user" (could not be looked up|does not exist)/', $script->errors, $found));
+        self::assertSame(['could not be looked up', 'does not exist'], $found[1]);
+    }
+
     /** Names may come from another host; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
     public function testTheOwnerIsLookedUpWhenASetIsFirstAsked(): void
     {

@@ -19,8 +19,8 @@ spl_autoload_register(static function (string $class): void {
     if (!str_starts_with($class, 'KeySieve\\')) {
         return;
     }
-    // A signal handler may ask a set in the middle of a call, where it would not find a class that is just being loaded. So a Set, Map or
-    // SeenSet comes with all that it may need; in php-fpm without pcntl, where each request loads it anew, with what it always needs.
+    // A signal handler may ask a set while PHP is loading a class, and would not find that class. So all classes are loaded together with
+    // Set, Map or SeenSet. In php-fpm, where each request loads them anew, only those that are always needed, unless pcntl is there.
     if (in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true)) {
         foreach (['/Membership', '/Reader/AttachedSet', '/Reader/Settings', '/Reader/File', '/Reader/Snapshot', '/Reader/Kind'] as $name) {
             require_once __DIR__ . "/src$name.php";

@@ -42,6 +42,41 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('keeps its old publication: ' . "$this->folder/fruits.ks: is not a whole snapshot", $script->errors);
     }
 
+    public function testADamagedFileIsReadOnce(): void
+    {
+        file_put_contents("$this->folder/fruits.ks", str_repeat('x', 8_000));
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            $read = fn (): int => (int) substr(file('/proc/self/io')[0], strlen('rchar: '));
+            $later(10);
+            $before = [$read(), $set->mayContain('apple'), $read()];
+            $later(20);
+            $say($before[2] - $before[0] > 4096, $set->mayContain('apple'), $read() - $before[2] > 4096);
+            PHP);
+        self::assertSame("[true,true,false]\n", $script->output, $script->errors);
+    }
+
+    public function testNamesFromInputTakeBoundedMemory(): void
+    {
+        $this->buildFile(['apple']);
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            array_map(fn (int $name): bool => KeySieve\may_contain("name-$name", 'apple'), range(1, 3_000));
+            $say(count(KeySieve\stats()) <= 1_024, $set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[true,[true,false]]\n", $script->output);
+    }
+
+    public function testAControlPageCutShortSaysNothingOfTheSnapshot(): void
+    {
+        SharedMemory::put('cut', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('cut');
+            $set->mayContain('apple');
+            ftruncate(fopen(get_cfg_var('keysieve.directory') . '/cut/control', 'r+'), 100);
+            echo json_encode([$set->info()->lastConfirmedAt, $set->mayContain('pear')]);
+            PHP);
+        self::assertSame('[null,false]', $script->output, $script->errors);
+    }
+
     public function testAFileThatCannotBeOpenedForAMomentIsFollowedLater(): void
     {
         $this->buildFile(['apple']);

@@ -89,10 +89,10 @@ final class SharedMemory
         self::liveKeys('add', self::directory(), $set, ...$keys);
     }
 
-    /** @return string[] the names of all filter kinds */
-    public static function kinds(): array
+    /** @return string[] the names of all filter kinds that a set for which these options ask can have */
+    public static function kinds(string ...$options): array
     {
-        $plan = Program::keysieve('plan', '--keys', '1', '--all', '--json');
+        $plan = Program::keysieve('plan', '--keys', '1', '--all', '--json', ...$options);
         return array_column(json_decode($plan, true, 512, JSON_THROW_ON_ERROR)['kinds'], 'kind');
     }
 

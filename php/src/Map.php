@@ -48,7 +48,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
         public function get(string|int|float $key, callable $ifUnknown): ?int
         {
             $key = is_float($key) ? Arguments::key($key) : $key;
-            $value = $this->attached()->answers([$key], __METHOD__, $this->keyProfile, false, isMap: true)[0];
+            $value = $this->set()->answers([$key], __METHOD__, $this->keyProfile, false, isMap: true)[0];
             if ($value !== AttachedSet::UNKNOWN) {
                 return $value;
             }
@@ -73,7 +73,7 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             /** @var array<int|string, int> $values */
             $values = [];
-            foreach ($this->attached()->answers($keys, __METHOD__, $this->keyProfile, false, isMap: true) as $index => $value) {
+            foreach ($this->set()->answers($keys, __METHOD__, $this->keyProfile, false, isMap: true) as $index => $value) {
                 if ($value !== null) {
                     $values[$keys[$index]] = $value;
                 }
@@ -99,13 +99,13 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
         /** Incompatible also if the set is no map. */
         public function availability(): Availability
         {
-            return $this->attached()->availability($this->keyProfile, isMap: true);
+            return $this->set()->availability($this->keyProfile, isMap: true);
         }
 
         /** As Set::info(). */
         public function info(): ?Info
         {
-            return $this->attached()->info($this->keyProfile, isMap: true);
+            return $this->set()->info($this->keyProfile, isMap: true);
         }
 
         /** By a function of PHP, which converts an int for a callable that takes a string, and the reverse, like the extension. */
@@ -125,8 +125,8 @@ if (!class_exists(Map::class, false)) { // see bootstrap.php
             return new \TypeError("$method(): Argument #2 (\$ifUnknown) must return $expected, " . get_debug_type($value) . " returned$where");
         }
 
-        /** Not a property: see Set::attached(). */
-        private function attached(): AttachedSet
+        /** Not a property: see Set::set(). */
+        private function set(): AttachedSet
         {
             return AttachedSet::named($this->name, '');
         }

@@ -31,7 +31,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
          */
         public function mayContain(string|int|float $key): bool
         {
-            return $this->attached()->answers([is_float($key) ? Arguments::key($key) : $key], __METHOD__, $this->keyProfile, $this->throw)[0];
+            return $this->set()->answers([is_float($key) ? Arguments::key($key) : $key], __METHOD__, $this->keyProfile, $this->throw)[0];
         }
 
         /**
@@ -43,7 +43,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         public function mayContainMany(iterable $keys): array
         {
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
-            return $this->attached()->answers($keys, __METHOD__, $this->keyProfile, $this->throw);
+            return $this->set()->answers($keys, __METHOD__, $this->keyProfile, $this->throw);
         }
 
         /**
@@ -57,7 +57,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         {
             $keys = is_array($keys) ? $keys : Arguments::given($keys, __METHOD__);
             $candidates = [];
-            foreach ($this->attached()->answers($keys, __METHOD__, $this->keyProfile, $this->throw) as $index => $mayBeThere) {
+            foreach ($this->set()->answers($keys, __METHOD__, $this->keyProfile, $this->throw) as $index => $mayBeThere) {
                 if ($mayBeThere) {
                     $candidates[$index] = $keys[$index];
                 }
@@ -67,13 +67,13 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
 
         public function availability(): Availability
         {
-            return $this->attached()->availability($this->keyProfile);
+            return $this->set()->availability($this->keyProfile);
         }
 
         /** Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every request. */
         public function info(): ?Info
         {
-            return $this->attached()->info($this->keyProfile);
+            return $this->set()->info($this->keyProfile);
         }
 
         /** @internal What the extension shows. */
@@ -83,7 +83,7 @@ if (!class_exists(Set::class, false)) { // see bootstrap.php
         }
 
         /** Not a property: (array), var_export() and the like would show its bytes and their seed, which is private. */
-        private function attached(): AttachedSet
+        private function set(): AttachedSet
         {
             return AttachedSet::named($this->name, '');
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Differential;
 
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
 
 /** A random list of keys, and the snapshot that `keysieve build` made of it. The same seed makes the same answers. */
 final readonly class BuiltSet
@@ -52,7 +53,9 @@ final readonly class BuiltSet
         if ($absent === []) {
             unset($files['--known-absent']);
         }
-        $bits = $kind === 'ribbon' && $random->chance(0.5) ? $random->between(1, 32) : 0;
+        static $kindsOfMaps = [];
+        $kindsOfMaps = $kindsOfMaps ?: SharedMemory::kinds('--values', '1');
+        $bits = in_array($kind, $kindsOfMaps, true) && $random->chance(0.5) ? $random->between(1, 32) : 0;
         if ($bits !== 0) {
             $keys = array_values(array_filter($keys, static fn (string $key): bool => $key !== '' && !str_contains($key, "\t")));
             $value = static fn (string $key): int => crc32($key) & (1 << $bits) - 1;

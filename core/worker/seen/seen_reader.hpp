@@ -49,6 +49,11 @@ class SeenReader {
   [[nodiscard]] bool is_ready() const noexcept { return availability_ == Availability::Ready; }
   // Makes the next call look at the files. Call it at the start of a request.
   void check_soon() noexcept { pace_.check_soon(); }
+  // As SetReader::begin_request().
+  void begin_request() noexcept {
+    check_soon();
+    static_cast<void>(pace_.count_call());
+  }
 
   // These need a set that is ready, and hashes made with its seed.
   [[nodiscard]] const HashSeed& seed() const noexcept { return hasher_->seed(); }

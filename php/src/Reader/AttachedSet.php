@@ -14,6 +14,9 @@ final class AttachedSet
 {
     public const NAMES = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
 
+    /** How many names, and how many mismatches of each set, a process remembers: both may come from input. */
+    private const MOST = 1_024;
+
     /** Among what answers() says of a map. */
     public const UNKNOWN = -1;
 
@@ -29,7 +32,7 @@ final class AttachedSet
     private array $counts = ['calls' => 0, 'maybe' => 0, 'absent' => 0, 'unavailable' => 0];
     /** @var array{?string, string} why() as it was logged */
     private array $logged = [null, ''];
-    /** @var array<string, true> */
+    /** @var array<string, true> what is past MOST is not logged */
     private array $loggedMismatches = [];
 
     private function __construct(public readonly string $name)
@@ -52,12 +55,20 @@ final class AttachedSet
     }
 
     /**
+     * Before there are more than MOST, all that were not ready go. An object finds its set by name again.
+     *
      * @param string $demand begins the message
      * @throws InvalidNameException
      */
     public static function named(string $name, string $demand): self
     {
-        return self::$all[$name] ??= new self(preg_match(self::NAMES, $name) === 1 ? $name : Arguments::setName($name, $demand));
+        if (!isset(self::$all[$name])) {
+            if (count(self::$all) >= self::MOST) {
+                self::$all = array_filter(self::$all, static fn (self $set): bool => $set->ready !== null);
+            }
+            self::$all[$name] = new self(preg_match(self::NAMES, $name) === 1 ? $name : Arguments::setName($name, $demand));
+        }
+        return self::$all[$name];
     }
 
     /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
@@ -91,6 +102,9 @@ final class AttachedSet
             $answers = self::answer($snapshot, $keys, $method, $isMap);
         } catch (Failure $damage) {
             $this->sayDamaged($damage, $snapshot);
+            if ($this->ready !== null) { // another has taken its place meanwhile
+                return $this->answers($keys, $method, $keyProfile, $throws, $isMap);
+            }
             $snapshot = null;
             $answers = self::answer(null, $keys, $method, $isMap);
         }
@@ -103,7 +117,7 @@ final class AttachedSet
         }
         $this->counts['unavailable'] += count($keys);
         $mismatch = Settings::isEnabled() ? $this->mismatch($keyProfile, $isMap) : null;
-        if ($mismatch !== null && !isset($this->loggedMismatches[$mismatch])) {
+        if ($mismatch !== null && count($this->loggedMismatches) < self::MOST && !isset($this->loggedMismatches[$mismatch])) {
             $this->loggedMismatches[$mismatch] = true;
             error_log("keysieve: set \"$this->name\" was $mismatch: every such lookup " . ($isMap ? 'is unknown' : 'answers maybe'));
         }
@@ -206,7 +220,8 @@ final class AttachedSet
         $fields = $this->ready?->fields;
         return match (true) {
             $fields === null => null,
-            $keyProfile !== null && $fields['keyProfile'] !== $keyProfile => "built with key profile \"{$fields['keyProfile']}\", not \"$keyProfile\"",
+            $keyProfile !== null && $fields['keyProfile'] !== $keyProfile
+                => "built with key profile \"{$fields['keyProfile']}\", not \"" . substr($keyProfile, 0, 80) . '"', // a set has none so long
             $isMap && $fields['valueBits'] === 0 => 'built without values',
             default => null,
         };
@@ -232,7 +247,9 @@ final class AttachedSet
         if ($snapshot !== null) {
             $snapshot->damage = $damage;
         }
-        $this->ready = null;
+        if ($this->ready === $snapshot) {
+            $this->ready = null;
+        }
         $this->logChange();
     }
 }

@@ -23,9 +23,6 @@ final class LiveLayer
      */
     public function __construct(private readonly File $file, public readonly int $instance, public readonly int $publication)
     {
-        if ($file->status['size'] < self::PAGE_BYTES) {
-            throw Failure::data("$file->path: is cut short: {$file->status['size']} bytes");
-        }
         $header = $file->read(0, 72);
         /**
          * @var array{magic: string, instance: int, publication: int, generation: int, publishedAt: int, seed: string, shardCount: int,

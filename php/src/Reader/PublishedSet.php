@@ -17,7 +17,7 @@ final class PublishedSet
     private const BYPASSED_IN_STORE = 1 << 62;
     private const BYPASSED = PHP_INT_MIN; // bit 63
 
-    private const CONTROL_BYTES = 4096;
+    private const PAGE_BYTES = 4096; // of a control page; a snapshot's header and a live page have as many
     private const ABI_MAJOR = 2;
     private const INSTANCE = 16;
     private const CURRENT = 64;
@@ -30,7 +30,8 @@ final class PublishedSet
     public array $why = ['missing', 'it is just being opened'];
     private readonly string $folder;
     private ?File $control = null;
-    private ?string $seen = null; // as of seenIn(), and until the next look nothing changes while it is that; '': the page cannot be used
+    // What seenIn() gave at the last look; '' if the page could not be used. While it stays the same, nothing is done before the next look.
+    private ?string $seen = null;
     /** @var ?array{File, int, Failure} a control page, and the publication there that can never be attached, and why */
     private ?array $refused = null;
 
@@ -72,10 +73,14 @@ final class PublishedSet
         return true;
     }
 
-    /** When the loader last confirmed that the store has nothing newer, in Unix seconds; 0: never. */
+    /** When the loader last confirmed that the store has nothing newer, in Unix seconds; 0: never, or it cannot be read. */
     public function lastConfirmedAt(): int
     {
-        return $this->control === null ? 0 : Kind::word($this->control->read(self::LAST_CONFIRMED, 8), 0);
+        try {
+            return $this->control === null ? 0 : Kind::word($this->control->read(self::LAST_CONFIRMED, 8), 0);
+        } catch (Failure) {
+            return 0; // which says nothing of the snapshot
+        }
     }
 
     /**
@@ -120,7 +125,7 @@ final class PublishedSet
                 return [$snapshot, $seen, $this->refused[2]];
             }
             try {
-                return [$this->attached($control, $wanted), $seen, null];
+                return [$this->attach($control, $wanted), $seen, null];
             } catch (Failure $trouble) {
                 $this->refused = $trouble->isForGood ? [$control, $wanted, $trouble] : $this->refused;
                 $now = self::seenIn($control);
@@ -133,14 +138,11 @@ final class PublishedSet
     }
 
     /** @throws Failure */
-    private function attached(File $control, int $number): Snapshot
+    private function attach(File $control, int $number): Snapshot
     {
         $owner = $this->trustedFolder();
         $name = sprintf('%016x', $number);
         $file = $this->open("$name.ks", $owner);
-        if ($file->status['size'] < Snapshot::HEADER_BYTES) {
-            throw Failure::data("$file->path: is cut short: {$file->status['size']} bytes");
-        }
         $live = new LiveLayer($this->open("$name.live", $owner), self::instance($control), $number);
         $snapshot = new Snapshot($this->set, $file, $live);
         return $live->seed === $snapshot->fields['seed'] ? $snapshot
@@ -157,8 +159,8 @@ final class PublishedSet
     private function openedControl(): File
     {
         $file = $this->open('control', $this->trustedFolder());
-        if (($bytes = $file->status['size']) !== self::CONTROL_BYTES) {
-            throw Failure::data("$file->path: " . ($bytes < self::CONTROL_BYTES ? "is cut short: $bytes bytes" : "has $bytes bytes, a control page has 4096"));
+        if ($file->status['size'] !== self::PAGE_BYTES) {
+            throw Failure::data("$file->path: has {$file->status['size']} bytes, a control page has 4096");
         }
         $header = $file->read(0, 32);
         /** @var array{magic: string, mark: int, major: int} $fields */
@@ -256,7 +258,7 @@ final class PublishedSet
         $file = File::open($path, $found);
         $uid = $file->status['uid'];
         self::checkTrust($path, $file->status, $uid === $owner ? null : "it belongs to uid $uid, the folder to uid $owner");
-        return $file;
+        return $file->status['size'] >= self::PAGE_BYTES ? $file : throw Failure::data("$path: is cut short: {$file->status['size']} bytes");
     }
 
     /**

@@ -15,8 +15,9 @@ final class SnapshotFile
     public array $why = ['missing', 'it is just being opened'];
     private readonly string $path;
     private bool $isLooking = false; // what a signal handler or another coroutine asks meanwhile is answered as of the last look
-    /** @var array<int|string, int> of the file that was attached last */
-    private array $tried = [];
+    private ?Failure $trouble = null; // of the last look
+    /** @var array<int|string, int> of the file that the last look found, if to open it again would be no use */
+    private array $settled = [];
 
     public function __construct(string $folder, private readonly string $set)
     {
@@ -34,19 +35,19 @@ final class SnapshotFile
         if (!$looks || $this->isLooking) {
             return false;
         }
-        $trouble = null;
         try {
             $this->isLooking = true;
             $this->look($now);
         } catch (Failure $trouble) {
-            $this->tried = [];
+            $this->trouble = $trouble;
+            $this->settled = $trouble->isForGood ? $this->settled : [];
         } finally {
             $this->isLooking = false;
         }
         $this->why = match (true) {
-            $this->snapshot === null => $trouble?->why() ?? $this->why,
+            $this->snapshot === null => $this->trouble?->why() ?? $this->why,
             $now >= $this->snapshot->validUntil => Snapshot::EXPIRED,
-            default => [null, (string) $trouble?->getMessage()],
+            default => [null, (string) $this->trouble?->getMessage()],
         };
         return true;
     }
@@ -56,11 +57,12 @@ final class SnapshotFile
     {
         $status = File::statusOf($this->path);
         $found = array_intersect_key($status ?? [], self::IDENTITY);
-        if ($found === $this->tried && $found !== []) {
+        if ($found === $this->settled && $found !== []) {
             return;
         }
-        $this->snapshot = new Snapshot($this->set, File::open($this->path, $status));
         // Within a second it may be written again and look the same. A copy may bring an old mtime along, but no ctime.
-        $this->tried = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
+        $this->settled = $now - max($found['mtime'] ?? 0, $found['ctime'] ?? 0) > 1 ? $found : [];
+        $this->snapshot = new Snapshot($this->set, File::open($this->path, $status));
+        $this->trouble = null;
     }
 }
