@@ -276,11 +276,11 @@ Story mirror_story() {
 }
 
 Story cache_story() {
-  return {"cache", save_in_cache, check_cache, 5, 8};
+  return {"cache", save_in_cache, check_cache, 5, 3};
 }
 
 Story host_story() {
-  return {"host", follow_store, check_host, 28, 28};
+  return {"host", follow_store, check_host, 28, 22};
 }
 
 }  // namespace keysieve::test

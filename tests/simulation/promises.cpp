@@ -148,6 +148,7 @@ bool Promises::fail_over() {
 void Promises::begins_look(SimulatedHost& host) {
   Host& promised = hosts_.at(&host);
   promised.server_number = network_.server_number();
+  promised.may_be_cached.insert(promised.possible.begin(), promised.possible.end());
   if (!host.answers_maybe()) promised.possible_before.clear();  // else it hides what is live
   promised.possible_before.merge(std::exchange(promised.possible, {}));
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
@@ -165,17 +166,21 @@ void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
   if (!promised.possible.contains(outcome.live->build_id)) fail(host, "calls current what the store did not");
   promised.must_be_live = true;
   promised.saved = outcome.live->build_id;
+  promised.may_be_cached.clear();
   if (promised.server_number != network_.server_number()) return;
   for (const int key : promised.in_log) promised.received.set(bit(key));
 }
 
+// A publication by hand is in no cache. What was saved by a look that failed later, or was killed, may be.
 void Promises::has_rebooted(SimulatedHost& host, bool with_disk) {
   Host& promised = hosts_.at(&host);
   promised.must_be_live = false;
+  promised.possible_before.insert(promised.may_be_cached.begin(), promised.may_be_cached.end());
   if (!with_disk) return;
   promised.received.reset();
   promised.delivered.clear();
   promised.saved.reset();
+  promised.may_be_cached.clear();
   promised.live.reset();
   promised.possible.clear();
 }

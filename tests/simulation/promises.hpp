@@ -92,7 +92,8 @@ class Promises {
     std::optional<BuildId> saved{};  // surely in the cache
     std::set<BuildId> possible{};    // was current in the store since the last look began
     std::set<BuildId> possible_before{};
-    Keys in_log{};  // when it began
+    std::set<BuildId> may_be_cached{};  // was current in the store since the last look that was good
+    Keys in_log{};                      // when it began
     unsigned server_number = 0;
     bool must_be_live = false;
   };

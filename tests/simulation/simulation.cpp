@@ -90,6 +90,7 @@ void Simulation::load(SimulatedHost& host) {
       scheduler_.sleep(rest);
       host.start_loader();
       promises_.has_started(host);
+      promises_.check(host);
       follow(host);
     } catch (const Killed&) {
       host.end_loader();
