@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kBatchEntries = 256;      // between two looks at signals; at most 256 MiB of keys
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
-constexpr Milliseconds kFirstSaveBackoff{1000};
 
 LogPosition now_position() {
   return log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
@@ -28,13 +27,13 @@ std::string mirror_path(const LoaderConfig& loader, const SetConfig& set) {
 
 }  // namespace
 
-AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
+AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader, Retries& retries,
                        const std::function<bool()>& on_progress, SetLog& log)
     : config_(config),
+      retries_(retries),
       on_progress_(on_progress),
       log_(log),
-      mirror_(mirror_path(loader, config)),
-      save_backoff_(kFirstSaveBackoff) {}
+      mirror_(mirror_path(loader, config)) {}
 
 void AddsReader::begin_look() {
   is_compared_ = false;
@@ -60,6 +59,7 @@ void AddsReader::load_mirror() {
     }
   }
   is_loaded_ = true;
+  save_failure_.clear();
   news_ = LogPosition{};
 }
 
@@ -237,14 +237,12 @@ void AddsReader::take(std::vector<LogEntry> entries) {
 // because the store is unreachable or has lost it.
 void AddsReader::save_mirror() {
   mirror_.know(known_);
-  if (!is_loaded_) return;
-  const SteadyTime now = std::chrono::steady_clock::now();
-  if (!save_backoff_.is_due(now)) return;
+  if (!is_loaded_ || (!save_failure_.empty() && !retries_.is_due())) return;
   try {
     mirror_.save();
-    save_backoff_.reset();
+    save_failure_.clear();
   } catch (const Error& error) {
-    save_backoff_.failed(now);
+    retries_.failed();
     save_failure_ = error.what();
     log_.say_cache_trouble(error.what());
   }
@@ -252,7 +250,7 @@ void AddsReader::save_mirror() {
 
 std::optional<std::string> AddsReader::save_now() {
   if (mirror_.unsaved() == 0) return std::nullopt;
-  save_backoff_.reset();
+  save_failure_.clear();  // not a retry
   load_mirror();
   save_mirror();
   if (mirror_.unsaved() == 0) return std::nullopt;

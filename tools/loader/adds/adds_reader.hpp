@@ -20,8 +20,8 @@ namespace keysieve {
 class AddsReader {
  public:
   // All must outlive it. `on_progress` is called between batches; false throws Stopped.
-  AddsReader(const SetConfig& config, const LoaderConfig& loader, const std::function<bool()>& on_progress,
-             SetLog& log);
+  AddsReader(const SetConfig& config, const LoaderConfig& loader, Retries& retries,
+             const std::function<bool()>& on_progress, SetLog& log);
 
   // Under the set's lock, before a look: nothing of it is known yet. Loads the mirror.
   void begin_look();
@@ -96,11 +96,11 @@ class AddsReader {
   void save_mirror();
 
   const SetConfig& config_;
+  Retries& retries_;
   const std::function<bool()>& on_progress_;
   SetLog& log_;
   AddsMirror mirror_;
-  Backoff save_backoff_;
-  std::string save_failure_;  // of the last try
+  std::string save_failure_;  // of the last try; empty: it has not failed
   bool is_loaded_ = false;
   bool is_complete_ = false;
   std::optional<LogPosition> news_;

@@ -58,7 +58,8 @@ class Backoff {
 };
 
 // When the heavy work of one set is tried again after it has failed: a fetch, a publication, a larger live
-// layer, a save to the cache. One clock for all of it. What fails for the first time was not waited for.
+// layer, a save of snapshot or adds. One clock for all of it. What fails for the first time was not waited
+// for.
 class Retries {
  public:
   explicit Retries(Milliseconds first) : backoff_(first) {}

@@ -19,8 +19,8 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       recorder_(recorder),
       on_progress_(std::move(on_progress)),
       log_(config_.name),
-      adds_(config_, loader, on_progress_, log_),
       retries_(loader.poll_interval),
+      adds_(config_, loader, retries_, on_progress_, log_),
       live_(config_, loader, adds_, retries_, recorder, log_),
       follower_(config_, loader, store, adds_, live_, retries_, at_, recorder, log_, on_progress_) {}
 

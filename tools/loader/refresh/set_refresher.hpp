@@ -67,8 +67,8 @@ class SetRefresher {
   SetRecorder& recorder_;
   std::function<bool()> on_progress_;
   SetLog log_;
-  AddsReader adds_;
   Retries retries_;
+  AddsReader adds_;
   LiveSet live_;
   At at_;
   GenerationFollower follower_;

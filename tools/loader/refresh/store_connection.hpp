@@ -1,6 +1,6 @@
 // One configured store as the loader uses it. It is opened when a set first asks, and closed after each
-// round, after some idle seconds and after a minute, so that a store that was moved or restarted is found
-// again. After a failure it is left alone for a while, so that many sets of one dead store cost one timeout.
+// round and after ten seconds, so that a store that was moved or restarted is found again. After a failure it
+// is left alone for a while, so that many sets of one dead store cost one timeout.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ class StoreConnection {
   Store& open(SteadyTime now) {
     if (now != used_at_) asked_at_ = std::chrono::steady_clock::now();
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
-    if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
+    if (now - opened_at_ > kKeptOpen) close();
     used_at_ = now;
     if (!store_) {
       try {
@@ -85,7 +85,6 @@ class StoreConnection {
 
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
-  static constexpr std::chrono::seconds kLongestOpen{60};
 
   // From when it has failed: a timeout may be longer than the wait, and each set would run into it.
   void leave_alone(const Error& error, SteadyTime now) {
