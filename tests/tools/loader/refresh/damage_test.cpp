@@ -220,13 +220,5 @@ TEST_F(SetRefresherLayerDamage, OfTheCountHidesNothingLongerThanALook) {
   EXPECT_THAT(recorder_.report().history.front().reason, ::testing::HasSubstr("1 bit had to be set again"));
 }
 
-// A bit that was lost just before a key is added: it is not taken for one that belongs there.
-TEST_F(SetRefresherLayerDamage, IsRestoredByALookThatAddsKeys) {
-  for (std::size_t i = 0; i < kLayerShardBytes; ++i) change(1, sizeof(LivePage) + i);
-  site_.add("tags", {60'000, 10});
-  expect_restored();
-  EXPECT_TRUE(site_.knows("tags", {60'000, 10}));
-}
-
 }  // namespace
 }  // namespace keysieve::test
