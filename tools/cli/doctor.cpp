@@ -191,9 +191,7 @@ class Doctor {
   }
 
   const SetFacts& look_at_set(const std::string& name) {
-    SetReader reader = status_reader(directory_, name);
-    reader.follow();
-    const SetFacts& set = sets_.emplace_back(set_facts(reader, now_, Reading::Checksums));
+    const SetFacts& set = sets_.emplace_back(set_facts(directory_, name, now_, Reading::Checksums));
     const std::string subject = "set " + name;
     std::string fact = fact_of(kSetFields, set, now_);
     if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted)

@@ -122,9 +122,17 @@ void Daemon::use(LoaderConfig config) {
   set_log_level(command_line_.log_level.value_or(config_.log_level));
   Loader::Recorders recorders;
   if (loader_) recorders = loader_->take_recorders();
+  is_first_round_ = true;
   loader_.emplace(
       config_, [this] { return on_progress(); }, std::move(recorders));
   report();
+}
+
+// A reload takes readiness from nobody: until the sets have been looked at, it is as before.
+void Daemon::report() {
+  LoaderReport report = loader_->report();
+  report.is_ready |= is_first_round_ && reports_.read()->is_ready;
+  reports_.replace(std::move(report));
 }
 
 void Daemon::tell_service() {

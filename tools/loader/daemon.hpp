@@ -65,7 +65,7 @@ class Daemon {
   void reload();
   void use(LoaderConfig config);
   void tell_service();
-  void report() { reports_.replace(loader_->report()); }
+  void report();
   void say_ready_when_it_is();
   bool on_progress();
 
@@ -78,7 +78,7 @@ class Daemon {
   HttpService status_{reports_, limits_};
   std::optional<Loader> loader_;
   bool has_said_ready_ = false;
-  bool is_first_round_ = true;
+  bool is_first_round_ = true;  // since the last reload
 };
 
 }  // namespace keysieve
