@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "core/builder/base/file_io.hpp"
@@ -158,8 +159,7 @@ class Doctor {
     const std::vector<std::string> names = sets_in(directory_);
     std::uint64_t total_bytes = 0;
     for (const std::string& name : names) {
-      const SetFacts& set = look_at_set(name);
-      const std::uint64_t bytes = set.published ? set.published->bytes : 0;
+      const std::uint64_t bytes = look_at_set(name);
       largest_bytes_ = std::max(largest_bytes_, bytes);
       total_bytes += bytes;
     }
@@ -190,24 +190,24 @@ class Doctor {
     }
   }
 
-  const SetFacts& look_at_set(const std::string& name) {
-    SetReader reader = status_reader(directory_, name);
-    reader.follow();
-    const SetFacts& set = sets_.emplace_back(set_facts(reader, now_, Reading::Checksums));
+  // Returns the size of its snapshot; 0: there is none.
+  std::uint64_t look_at_set(const std::string& name) {
+    const SetFacts set = set_facts(directory_, name, now_, Reading::Checksums);
     const std::string subject = "set " + name;
     std::string fact = fact_of(kSetFields, set, now_);
     if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted)
       fact += "; " + owner_and_mode(directory_ + "/" + name);
     judge(subject, set, code_of(set) == to_string(Availability::Bypassed), fact);
-    if (!set.published) return set;
+    if (!set.published) return 0;
     const LivePublication& live = *set.published;
+    generations_[name] = live.generation;
     const UnixSeconds newest = std::max({live.as_of, live.published_at, live.heartbeat});
     if (newest > now_ + kClockTolerance)
       fail(subject, Trouble::Clock,
            fmt::format("it has a time in the future, {}: now is {}", format_moment(newest),
                        format_moment(now_)));
     if (live.valid_until == 0 && now_ - live.as_of > kOldKeys) warn(subject, Trouble::OldKeys, fact);
-    return set;
+    return live.bytes;
   }
 
   // As status: the troubles of a set that answers are warnings, and so is a bypass by will.
@@ -297,26 +297,20 @@ class Doctor {
                   fmt::format("{}: holds no snapshot of {}", store.name(), set_name));
     const std::uint64_t there = record->current->generation;
     const std::string fact = fmt::format("{}: generation {} of {}", store.name(), there, set_name);
-    const SetFacts* set = find(set_name);
-    if (set == nullptr || !set->published || !is_of_directory_) return ok(subject, fact);
-    const std::uint64_t here = set->published->generation;
+    const auto found = generations_.find(set_name);
+    if (found == generations_.end() || !is_of_directory_) return ok(subject, fact);
+    const std::uint64_t here = found->second;
     if (here == there) return ok(subject, fact + ", as here");
     warn(subject, here < there ? Trouble::Behind : Trouble::StoreBehind,
          fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
   }
 
-  // nullptr when there is no such set.
-  [[nodiscard]] const SetFacts* find(const std::string& set_name) const {
-    const auto found = std::ranges::find(sets_, set_name, &SetFacts::name);
-    return found == sets_.end() ? nullptr : &*found;
-  }
-
   std::string directory_;
   UnixSeconds now_ = unix_now();
   std::optional<LoaderConfig> config_;
-  bool is_of_directory_ = false;  // that configuration
-  std::vector<SetFacts> sets_;
-  std::uint64_t largest_bytes_ = 0;  // of these; the next publication may need as much
+  bool is_of_directory_ = false;                      // that configuration
+  std::map<std::string, std::uint64_t> generations_;  // of what is published here, by name of the set
+  std::uint64_t largest_bytes_ = 0;                   // of these; the next publication may need as much
   std::vector<Finding> findings_;
 };
 

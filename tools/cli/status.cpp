@@ -10,7 +10,6 @@
 #include <set>
 
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/set_name.hpp"
 #include "tools/cli/field_table.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/set_names.hpp"
@@ -76,37 +75,23 @@ void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
   fmt::print("\n");
 }
 
-struct WantedSets {
-  std::vector<std::string> published;
-  std::vector<std::string> seen;
-};
-
 // The sets that were named, which must be there; without names all.
-WantedSets wanted_sets(const StatusOptions& options) {
-  WantedSets all{sets_in(options.directory), seen_sets_in(options.directory)};
-  if (options.set_names.empty()) return all;
-  WantedSets wanted;
-  for (const std::string& name : options.set_names) {
-    const bool is_published = std::ranges::find(all.published, checked_set_name(name)) != all.published.end();
-    const bool is_seen = std::ranges::find(all.seen, name) != all.seen.end();
-    if (is_published) wanted.published.push_back(name);
-    if (is_seen) wanted.seen.push_back(name);
-    if (!is_published && !is_seen) refuse_unpublished(options.directory, name);
-  }
-  return wanted;
-}
-
 Shown look(const StatusOptions& options, UnixSeconds now) {
+  const std::vector<std::string>& wanted = options.set_names;
+  const std::string& directory = options.directory;
+  for (const std::string& name : wanted) static_cast<void>(sets_named(directory, name));
+  const auto is_wanted = [&](const std::string& name) {
+    return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
+  };
+  const Reading reading = options.verify ? Reading::Checksums : Reading::HugePages;
   Shown shown;
-  const WantedSets wanted = wanted_sets(options);
-  for (const std::string& name : wanted.published) {
-    SetReader reader = status_reader(options.directory, name);
-    reader.follow();
-    shown.sets.push_back(set_facts(reader, now, options.verify ? Reading::Checksums : Reading::HugePages));
+  for (const std::string& name : sets_in(directory)) {
+    if (is_wanted(name)) shown.sets.push_back(set_facts(directory, name, now, reading));
   }
-  for (const std::string& name : wanted.seen)
-    shown.seen.push_back(seen_set_facts(options.directory, name, now));
-  shown.directory = directory_status(options.directory);
+  for (const std::string& name : seen_sets_in(directory)) {
+    if (is_wanted(name)) shown.seen.push_back(seen_set_facts(directory, name, now));
+  }
+  shown.directory = directory_status(directory);
   return shown;
 }
 
@@ -133,24 +118,6 @@ bool status(const StatusOptions& options) {
 
 constexpr std::chrono::milliseconds kLeastInterval{100};
 
-// Their arrival ends a wait and is not an end of the program.
-sigset_t block_stop_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGINT);
-  ::sigaddset(&signals, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
-// Whether one came within that time.
-bool is_stopped_within(std::chrono::milliseconds interval, const sigset_t& signals) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(interval);
-  const std::chrono::nanoseconds rest = interval - seconds;
-  const timespec time{.tv_sec = seconds.count(), .tv_nsec = rest.count()};
-  return ::sigtimedwait(&signals, nullptr, &time) > 0;
-}
-
 // In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.
 void print_error(const Error& error) {
   if (is_said_as_json()) return print_json({{"error", error.what()}});
@@ -161,7 +128,13 @@ void print_error(const Error& error) {
 // of usage are shown, and it goes on.
 void watch(const StatusOptions& options) {
   const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
-  const sigset_t signals = block_stop_signals();
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM}) ::sigaddset(&signals, number);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(*options.watch);
+  const timespec pause{.tv_sec = seconds.count(),
+                       .tv_nsec = std::chrono::nanoseconds(*options.watch - seconds).count()};
   do {
     if (on_terminal) fmt::print("\033[H\033[2J");
     try {
@@ -172,7 +145,7 @@ void watch(const StatusOptions& options) {
     }
     if (!on_terminal) fmt::print("\n");
     flush_output();
-  } while (!is_stopped_within(*options.watch, signals));
+  } while (::sigtimedwait(&signals, nullptr, &pause) < 0);
 }
 
 // Nothing unless it is asked for; two seconds when it is asked for without a time.

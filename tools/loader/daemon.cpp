@@ -46,6 +46,9 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const Health
   if (!predecessor_.was_there) return;
   spdlog::info("configuration reloaded: {}",
                format_count_of(config_.sets.size() + config_.seen.size(), "set"));
+  reports_.replace({.directory = config_.directory,
+                    .is_ready = predecessor_.was_ready,
+                    .made_at = SteadyTime::clock::now()});
   if (predecessor_.was_ready) has_said_ready_ = service_.ready("configuration read");
 }
 
@@ -120,6 +123,13 @@ LoaderConfig Daemon::next_config() {
   return next;
 }
 
+// A reload takes readiness from nobody: until the sets have been looked at, it is as before.
+void Daemon::report() {
+  LoaderReport report = loader_.report();
+  report.is_ready |= is_first_round_ && reports_.read()->is_ready;
+  reports_.replace(std::move(report));
+}
+
 void Daemon::tell_service() {
   report();
   say_ready_when_it_is();
@@ -130,12 +140,6 @@ void Daemon::say_ready_when_it_is() {
   if (has_said_ready_ || !loader_.is_ready() || Signals::is_stop_pending()) return;
   report();
   has_said_ready_ = service_.ready(loader_.summary());
-}
-
-void Daemon::report() {
-  LoaderReport report = loader_.report();
-  report.is_ready |= has_said_ready_;
-  reports_.replace(std::move(report));
 }
 
 bool Daemon::on_progress() {

@@ -44,9 +44,9 @@ SeenSetFacts seen_set_facts(const std::string& directory, const std::string& set
   return set;
 }
 
-bool is_shm_rmid_forced(const std::string& file) {
+bool is_shm_rmid_forced() {
   int value = 0;
-  return std::ifstream(file) >> value && value != 0;
+  return std::ifstream("/proc/sys/kernel/shm_rmid_forced") >> value && value != 0;
 }
 
 }  // namespace keysieve

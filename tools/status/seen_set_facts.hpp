@@ -32,13 +32,10 @@ SeenReader seen_status_reader(const std::string& directory, const std::string& s
 // Looks with such a reader. Reads up to 4 MiB of the filters.
 SeenSetFacts seen_set_facts(const std::string& directory, const std::string& set_name, UnixSeconds now);
 
-// Source: Documentation/admin-guide/sysctl/kernel.rst of Linux, shm_rmid_forced.
-inline constexpr const char* kShmRmidForcedFile = "/proc/sys/kernel/shm_rmid_forced";
-
 // Whether the kernel removes segments that no process has attached. Then seen sets are lost when keysieved
 // stops while no worker has them. False too if the file cannot be read: keysieved.service hides it
-// (ProcSubset=pid).
-bool is_shm_rmid_forced(const std::string& file = kShmRmidForcedFile);
+// (ProcSubset=pid). Source: Documentation/admin-guide/sysctl/kernel.rst of Linux, shm_rmid_forced.
+bool is_shm_rmid_forced();
 
 // What to say then.
 inline constexpr std::string_view kShmRmidForced =

@@ -66,6 +66,13 @@ SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
   return set;
 }
 
+SetFacts set_facts(const std::string& directory, const std::string& set_name, UnixSeconds now,
+                   Reading reading) {
+  SetReader reader = status_reader(directory, set_name);
+  reader.follow();
+  return set_facts(reader, now, reading);
+}
+
 std::string_view code_of(const SetFacts& set) noexcept {
   const bool is_bypassed = set.availability == Availability::Bypassed && !set.trouble;
   if (is_bypassed && set.bypasses && set.bypasses->is_for_lost_adds) return to_string(Trouble::AddsLost);

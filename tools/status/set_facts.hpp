@@ -34,8 +34,10 @@ struct SetFacts {
   std::vector<std::string_view> troubles;  // as codes of the runbook; a bypass by will is none
 };
 
-// Describes what the reader found by its last follow().
+// Describes what the reader found by its last follow(), or what a status_reader() finds now.
 SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading);
+SetFacts set_facts(const std::string& directory, const std::string& set_name, UnixSeconds now,
+                   Reading reading);
 
 // One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
 // "bypassed": by will). docs/runbook.md has a section for each.

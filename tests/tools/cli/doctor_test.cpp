@@ -13,11 +13,11 @@
 #include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounts.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
-#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -394,7 +394,7 @@ TEST_F(DoctorOfSeenSets, LooksAtSeenSetsAndTheirMemory) {
 TEST_F(DoctorOfSeenSets, WarnsOfAKernelThatRemovesTheMemoryOfSeenSets) {
   if (!can_unshare_mounts()) GTEST_SKIP() << "may not have mounts of its own";
   const auto codes_when = [&](const std::string& forced) {
-    return answer_to(with_file_at(kShmRmidForcedFile, forced)).codes();
+    return answer_to(with_file_at("/proc/sys/kernel/shm_rmid_forced", forced)).codes();
   };
   EXPECT_EQ(codes_when("1\n"), Words{"not_published"}) << "there is no seen set";
   std::filesystem::create_directories(shared_memory() + "/seen.d/clicks");
