@@ -133,12 +133,6 @@ class RemoteStore : public Store {
       return true;
     });
   }
-  void notify(const std::string& log) override {
-    call("notify", Network::Access::Write, [log](Server& server) {
-      server.notify(log);
-      return true;
-    });
-  }
 
  private:
   template <typename Effect>

@@ -75,13 +75,7 @@ class Server : public Store {
     if (kept != trimmed.entries.begin()) trimmed.trimmed_to = std::prev(kept)->first;
     trimmed.entries.erase(trimmed.entries.begin(), kept);
   }
-  void mark(const std::string& log) override {
-    if (!says_trimmed_) return notify(log);
-    move_on(contents.logs[log]);
-  }
-  void notify(const std::string& log) override {
-    if (!says_trimmed_) put_entry(log, std::nullopt);
-  }
+  void mark(const std::string& log) override { move_on(contents.logs[log]); }
 
   ServerContents contents;
 

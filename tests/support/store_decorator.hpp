@@ -36,7 +36,6 @@ class StoreDecorator : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
   LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
   void mark(const std::string& log) override { inner_.mark(log); }
-  void notify(const std::string& log) override { inner_.notify(log); }
   std::vector<std::string> risks(bool to_adds) override { return inner_.risks(to_adds); }
   void distrust_copies() override { inner_.distrust_copies(); }
   std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }
@@ -57,7 +56,6 @@ class HookedStore : public StoreDecorator {
   std::function<void()> before_compare_and_set = [] {};
   std::function<void()> after_compare_and_set = [] {};
   std::function<void()> before_remove = [] {};
-  std::function<void(const std::string& log)> before_notify = [](const auto&) {};
 
   std::optional<std::string> get(const std::string& key) override {
     before_get();
@@ -81,10 +79,6 @@ class HookedStore : public StoreDecorator {
   void remove_many(std::span<const std::string> keys) override {
     before_remove();
     inner_.remove_many(keys);
-  }
-  void notify(const std::string& log) override {
-    before_notify(log);
-    inner_.notify(log);
   }
 };
 

@@ -46,7 +46,7 @@ class Loader {
 
   // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
   // before, a watch does not tell.
-  void arm_watches();
+  void begin_watches();
   // What to poll for, until when at the longest.
   [[nodiscard]] std::vector<int> descriptors() const;
   [[nodiscard]] SteadyTime due_at() const;
@@ -72,8 +72,6 @@ class Loader {
  private:
   struct WatchedStore {
     explicit WatchedStore(const StoreConfig& config);
-    [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
-
     std::string name;
     StoreConnection connection;
     StoreConnection seen_connection;  // of seen sets: a store that refuses writes may still be read
@@ -87,7 +85,6 @@ class Loader {
   bool refresh_all(WatchedStore& store, bool reads_logs_again);
   void refresh(SetRefresher& set);
   void post(const std::string& store_name, const StoreConnection& store);
-  static bool arm_watch(WatchedStore& store);
 
   StatusBoard& board_;
   std::function<bool()> on_progress_;

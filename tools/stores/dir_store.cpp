@@ -207,11 +207,7 @@ class DirStore final : public Store {
     changes.move_to(path_of_changes());
   }
 
-  std::unique_ptr<StoreWatch> watch() override {
-    return watch_folder(folder_, name(), [](std::string_view file_name) {
-      return file_name != kLockFile && file_name != kChangesFile && !file_name.starts_with(kTemporaryPrefix);
-    });
-  }
+  std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kChangesFile); }
 
  private:
   void put_alone(const Record& record) const {

@@ -162,10 +162,7 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  std::unique_ptr<StoreWatch> watch() override {
-    return watch_folder(folder_, name(),
-                        [](std::string_view file_name) { return file_name == kDatabaseFile; });
-  }
+  std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kDatabaseFile); }
 
  private:
   [[nodiscard]] LmdbTransaction begin(unsigned flags) const { return {*environment_, flags, name()}; }

@@ -102,6 +102,11 @@ bool is_store_url(std::string_view text) noexcept {
   return find_scheme(text) != nullptr;
 }
 
+bool may_concern(std::string_view changed, std::string_view set_name) {
+  const std::string part = ":" + std::string(set_name) + ":";
+  return std::ranges::count(changed, ':') < 2 || changed.find(part) != std::string_view::npos;
+}
+
 LogFacts Store::facts_of(const std::string& log) {
   const auto known = facts_.find(log);
   if (known != facts_.end()) return known->second;

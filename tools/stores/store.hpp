@@ -102,26 +102,21 @@ inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
 // Limit of a key in a log: longer keys can be built into a set, but not added.
 inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
-struct WatchedLog {
-  std::string name;
-  LogPosition seen{};  // everything up to here is known
-};
-
-// Tells, without polling, that a log of a store has grown or that a record may have changed. The hint may
-// come too often and, over a network, too late: to miss nothing, also look at intervals. One thread. Throws
-// as a Store does; after that the watch is useless.
+// Tells, without polling, that a record of a store has changed or that a log has grown. The hint may come too
+// often and, over a network, too late or not at all: to miss nothing, look once when the watch was made, and
+// then also at intervals. One thread. Throws as a Store does; after that the watch is useless.
 class StoreWatch {
  public:
   virtual ~StoreWatch() = default;
 
-  // Watches for anything behind what was seen. Call it again after each take(), with what was seen by then.
-  // Returns at once.
-  virtual void arm(std::span<const WatchedLog> logs) = 0;
-  // One of them becomes readable when there is something to take.
-  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
-  // The armed names that may have something new. Returns at once: empty when nothing has come.
+  // Becomes readable when there is something to take.
+  [[nodiscard]] virtual int descriptor() const = 0;
+  // What has changed since the last call: how the names of its records and logs begin; an empty text stands
+  // for any. Returns at once: nothing when nothing has come.
   virtual std::vector<std::string> take() = 0;
 };
+// Whether such a change may be one of that set, seen or published. One of no set concerns all.
+bool may_concern(std::string_view changed, std::string_view set_name);
 
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
 // kMaxValueBytes. Every call throws Unavailable when the store cannot be reached or does not answer in
@@ -187,15 +182,13 @@ class Store {
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
   virtual LogFacts facts_of(const std::string& log);
-  // Begins the log if there is none, and moves its end to now, where a notice may stand.
+  // Begins the log if there is none, and moves its end to now.
   virtual void mark(const std::string& /*log*/) { refuse_use(StoreUse::Append); }
-  // Wakes the watches of the log, if the store does not wake them itself when a record changes, as changed
-  // files and commits do.
-  virtual void notify(const std::string& log) { check_log(log); }
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
   // look.
   virtual void distrust_copies() {}
-  // nullptr if the store cannot notify: poll instead. Independent of this connection.
+  // nullptr if the store cannot tell: poll instead. Independent of this connection. From now on it hears of
+  // every change, by any client.
   virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
 
   // What the server's settings may lose, a sentence each; none where the server does not say. `to_adds`: also

@@ -19,31 +19,6 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 }  // namespace
 
-std::optional<std::string> wake_loaders(Store& store, const std::string& set_name) {
-  try {
-    store.notify(adds_log(store, set_name));
-    return std::nullopt;
-  } catch (const Error& error) {
-    return "set \"" + set_name +
-           "\": loaders could not be woken and see the change at their next poll: " + error.what();
-  }
-}
-
-std::optional<std::string> wake_loaders_of_all(Store& store) {
-  std::vector<std::string> names;
-  try {
-    names = set_names_in(store);
-  } catch (const Error& error) {
-    return std::string("loaders could not be woken and see the change at their next poll: ") + error.what();
-  }
-  std::optional<std::string> first_warning;
-  for (const std::string& set_name : names) {
-    auto warning = wake_loaders(store, set_name);
-    if (!first_warning) first_warning = std::move(warning);
-  }
-  return first_warning;
-}
-
 bool has_keys(Store& store, const std::string& log) {
   LogPosition after{};
   for (;;) {

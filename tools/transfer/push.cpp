@@ -269,7 +269,6 @@ class Push {
   }
 
   PushResult finish(const PointerRecord& pointer) {
-    if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
     tidy_up(pointer);
     return result_of(find_kept(pointer, record_.push_id).value());
   }

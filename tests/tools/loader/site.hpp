@@ -140,7 +140,7 @@ class Site {
   SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const {
     const auto store = open_store(url);
     const std::uint64_t before = read_pointer(*store, set_name)->previous.at(0).generation;
-    return rollback(*store, set_name, plan_rollback(*store, set_name, before)).record;
+    return rollback(*store, set_name, plan_rollback(*store, set_name, before));
   }
   SnapshotRecord roll_back(const std::string& set_name) const { return roll_back(set_name, store_url()); }
   // Appends the keys to the set's adds log, in the order of their numbers.

@@ -73,8 +73,6 @@ TEST_P(LogConformance, SaysWhenItWasBegunAndHowManyKeysItEverHad) {
   store->mark(kLog);
   EXPECT_GT(facts().end, before);
   EXPECT_EQ(facts().count, 3U);
-  store->notify(kLog);
-  EXPECT_EQ(facts().count, 3U);
   EXPECT_EQ(open()->facts_of(kLog).begun, begun) << "also without a read before";
 }
 
@@ -190,7 +188,6 @@ TEST_P(LogConformance, RefusesInvalidLogNames) {
     EXPECT_EQ(failure_of([&] { store->read_after(name, kBeforeAll, 1); }), ErrorKind::Usage);
     EXPECT_EQ(failure_of([&] { store->end_of(name); }), ErrorKind::Usage);
     EXPECT_EQ(failure_of([&] { store->trim(name, kBeforeAll); }), ErrorKind::Usage);
-    EXPECT_EQ(failure_of([&] { store->notify(name); }), ErrorKind::Usage);
   }
 }
 

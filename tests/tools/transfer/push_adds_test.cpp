@@ -130,22 +130,6 @@ TEST_F(PushAndAdds, OnlyWarnsIfItMayNotBeginTheLog) {
       << "nor does a build need it";
 }
 
-TEST_F(PushAndAdds, WakesTheLoadersOnceThePointerHasMoved) {
-  std::vector<std::string> notices;
-  hooked_.before_notify = [&](const std::string& log) { notices.push_back(log); };
-  EXPECT_THAT(push_hooked(built_at(positions_[0])).warnings, IsEmpty());
-  EXPECT_THAT(notices, ElementsAre(kLog));
-  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot({.keys = 10})); }), ErrorKind::MaxShrink);
-  EXPECT_THAT(notices, ElementsAre(kLog)) << "a refused push wakes nobody";
-}
-
-TEST_F(PushAndAdds, OnlyWarnsWhenTheLoadersCannotBeWoken) {
-  hooked_.before_notify = [](const std::string&) { lose_connection(); };
-  EXPECT_THAT(push_hooked(built_at(positions_[0])).warnings,
-              ElementsAre(HasSubstr("loaders could not be woken")));
-  EXPECT_EQ(current().generation, 1U);
-}
-
 constexpr std::int64_t kReadAtMs = 1'700'000'000'000;
 constexpr std::uint64_t kNowMs = kReadAtMs;
 constexpr std::uint64_t kTenMinutes = 600'000;
@@ -195,46 +179,6 @@ TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
            {"an overlap without end", log_position(kNowMs, 0), std::chrono::milliseconds::max(), {}}}) {
     EXPECT_EQ(adds_from_with(end_of_log, overlap), expected) << what;
   }
-}
-
-class WakeLoaders : public TransferTest {
- protected:
-  WakeLoaders() {
-    hooked_.before_notify = [this](const std::string& log) {
-      if (log == unwakeable_) throw Error(ErrorKind::Permission, "no right to wake " + log);
-      woken_.push_back(log);
-    };
-  }
-
-  std::string unwakeable_;
-  std::vector<std::string> woken_;
-};
-
-TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
-  unwakeable_ = kLog;
-  EXPECT_THAT(wake_loaders(hooked_, "tags"), Optional(AllOf(HasSubstr("\"tags\""), HasSubstr("next poll"),
-                                                            HasSubstr("no right to wake " + kLog))));
-}
-
-class WakeLoadersOfAll : public WakeLoaders {
- protected:
-  WakeLoadersOfAll() {
-    for (const std::string name : {"tags:current", "tags:bypass", "shop:current", "current:current",
-                                   "current", "bypass", "other:bypass", "a:b:current", ":current"}) {
-      replace("keysieve:" + name, "{}");
-    }
-  }
-};
-
-TEST_F(WakeLoadersOfAll, WakesTheLoadersOfEveryPushedSet) {
-  EXPECT_EQ(wake_loaders_of_all(hooked_), std::nullopt);
-  EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:shop:adds", "keysieve:current:adds"));
-}
-
-TEST_F(WakeLoadersOfAll, WarnsOfASetItCannotWakeAndWakesTheOthers) {
-  unwakeable_ = "keysieve:shop:adds";
-  EXPECT_THAT(wake_loaders_of_all(hooked_), Optional(HasSubstr("set \"shop\"")));
-  EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:current:adds"));
 }
 
 // The log begins with the notices of many pushes, as a Redis log may.

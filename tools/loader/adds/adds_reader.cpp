@@ -38,9 +38,7 @@ AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
 
 void AddsReader::begin_look() {
   is_compared_ = false;
-  is_up_to_date_ = false;
   has_more_ = false;
-  has_notice_ = false;
   load_mirror();
 }
 
@@ -116,7 +114,6 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     if (!has_more_) break;
     if (!on_progress_()) throw Stopped{};
   }
-  is_up_to_date_ = true;
   if (has_more_) return;
   const LogFacts facts = store.facts_of(log_name_);
   if (!facts.is_cut) compare(store, log.is_behind(), by_push);
@@ -215,7 +212,6 @@ void AddsReader::skip(Store& store) {
   log_name_ = adds_log(store, config_.name);
   seen_ = store.end_of(log_name_);
   read_from_.reset();
-  is_up_to_date_ = true;
 }
 
 void AddsReader::take(std::vector<LogEntry> entries) {
@@ -223,7 +219,6 @@ void AddsReader::take(std::vector<LogEntry> entries) {
   if (entries.empty()) return;
   for (LogEntry& entry : entries) {
     if (entry.unknown_field) log_.say_unknown_entry(log_name_, *entry.unknown_field);
-    has_notice_ = has_notice_ || (!entry.key && !entry.unknown_field);
     if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
     log_.say_too_long(entry.key->size());
     entry.key.reset();
@@ -268,11 +263,6 @@ void AddsReader::forget(const LogPosition& up_to) {
   mirror_.trim(up_to);
   if (read_from_) read_from_ = std::max(*read_from_, up_to);
   save_mirror();
-}
-
-std::optional<WatchedLog> AddsReader::watched_log() const {
-  if (!is_up_to_date_) return std::nullopt;
-  return WatchedLog{log_name_, seen_};
 }
 
 }  // namespace keysieve

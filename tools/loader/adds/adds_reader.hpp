@@ -75,10 +75,8 @@ class AddsReader {
   // A position after which everything is that arrived since the last call; nothing when nothing did.
   std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
 
-  // The log, and how far this look has read it; nothing when it did not get that far.
-  [[nodiscard]] std::optional<WatchedLog> watched_log() const;
-  // Whether another look is due right away: there are more entries, or a notice says that a record changed.
-  [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
+  // Whether there are more entries, so that another look is due right away.
+  [[nodiscard]] bool has_more() const noexcept { return has_more_; }
 
  private:
   void read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
@@ -115,9 +113,7 @@ class AddsReader {
   KnownLog known_;
   LogWitness pushed_;  // what the last push knew; the log had it
   bool is_compared_ = false;
-  bool is_up_to_date_ = false;
   bool has_more_ = false;
-  bool has_notice_ = false;
 };
 
 }  // namespace keysieve

@@ -58,7 +58,6 @@ class SeenExchange {
   void trim(Store& store, const SeenWriter& writer, const MovingMoment& moment);
 
   // Empty before the first use of the store.
-  [[nodiscard]] const std::string& log() const noexcept { return log_; }
 
  private:
   // What was not intact, or could not be taken over.

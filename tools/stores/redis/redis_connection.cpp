@@ -207,6 +207,12 @@ void RedisConnection::send(std::span<const RedisCommand> commands) {
   flush();
 }
 
+void RedisConnection::send_on(const RedisCommand& command) {
+  const SigpipeBlock block;
+  append(command);
+  flush();
+}
+
 RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes) {
   flush();
   Pace pace(context_->fd, address_.timeout);
@@ -231,7 +237,7 @@ RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_byt
   void* reply = nullptr;
   if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer");
   if (reply != nullptr) {
-    --replies_due_;
+    if (replies_due_ > 0) --replies_due_;
     reply_bytes_ = context_->reader->len - context_->reader->pos;
     return RedisReply(static_cast<redisReply*>(reply));
   }

@@ -1,6 +1,7 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -29,12 +30,15 @@ constexpr std::string_view kBegunField = "log";
 constexpr std::string_view kCountField = "count";
 constexpr std::size_t kShownFieldBytes = 64;
 
+// A channel tells the watches what has changed. If this user may not publish, they hear of it by a poll.
+constexpr std::string_view kChannelSuffix = ":changes";
+#define KEYSIEVE_TELL "redis.pcall('PUBLISH', KEYS[1]:match('^[^:]*') .. ':changes', KEYS[1]) "
+
 // One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
 // missing key is false, and so is an argument that was not given.
 constexpr std::string_view kCompareAndSetScript =
     "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
-    "redis.call('SET', KEYS[1], ARGV[1]) "
-    "return 1";
+    "redis.call('SET', KEYS[1], ARGV[1]) " KEYSIEVE_TELL "return 1";
 
 // Scripts for logs, because an entry carries what the one before it says. An error keeps its code by pcall()
 // alone. php/src/Adds/RedisAdds.php has the first one as well.
@@ -72,8 +76,7 @@ constexpr std::string_view kAppendScript = KEYSIEVE_LOG_FUNCTIONS
     "  known.count = known.count + 1 "
     "  id = append(known, 'key', key) "
     "  if id.err then return id end "
-    "end "
-    "return id";
+    "end " KEYSIEVE_TELL "return id";
 constexpr std::string_view kNoticeScript = KEYSIEVE_LOG_FUNCTIONS
     "local known = begun() "
     "if known.err then return known end "
@@ -94,6 +97,7 @@ constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
     "if known.err then return known end "
     "return redis.pcall('XTRIM', KEYS[1], 'MINID', '=', first)";
 #undef KEYSIEVE_LOG_FUNCTIONS
+#undef KEYSIEVE_TELL
 // Keys per script: the server serves no other client meanwhile.
 constexpr std::size_t kScriptKeys = 1000;
 constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
@@ -142,10 +146,7 @@ class RedisStore final : public Store {
           return KeyedCommand{record.key, {"SET", record.key, record.value}};
         },
         [](const Record& record) { return record.value.size(); });
-  }
-
-  bool put_if_absent(const Record& record) override {
-    return write({record.key, {"SET", record.key, record.value, "NX"}})->type != REDIS_REPLY_NIL;
+    tell(records, &Record::key);
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
@@ -161,6 +162,7 @@ class RedisStore final : public Store {
           return KeyedCommand{key, {"DEL", key}};
         },
         [](const std::string& key) { return key.size(); });
+    tell(keys, std::identity());
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
@@ -227,9 +229,7 @@ class RedisStore final : public Store {
     write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
   }
 
-  void mark(const std::string& log) override { notify(log); }
-
-  void notify(const std::string& log) override {
+  void mark(const std::string& log) override {
     check_log(log);
     write({log, {"EVAL", kNoticeScript, "1", log}});
   }
@@ -256,9 +256,29 @@ class RedisStore final : public Store {
     return {risks.begin(), risks.end()};
   }
 
-  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(settings_.make(settings_)); }
+  std::unique_ptr<StoreWatch> watch() override {
+    return make_redis_watch(servers_->address_of(channel()), channel());
+  }
 
  private:
+  [[nodiscard]] std::string channel() const { return prefix() + std::string(kChannelSuffix); }
+
+  // Tells the watches how the names of what has changed begin.
+  template <typename T, typename Name>
+  void tell(std::span<T> changed, Name name) {
+    if (changed.empty()) return;
+    std::string_view common = std::invoke(name, changed.front());
+    for (const T& one : changed) {
+      const std::string& its = std::invoke(name, one);
+      common = {common.begin(), std::ranges::mismatch(common, its).in1};
+    }
+    const std::string to = channel();
+    try {
+      read({to, {"PUBLISH", to, common}});
+    } catch (const Error&) {  // they hear of it by a poll
+    }
+  }
+
   RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }
   RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
   RedisReply exchange(const KeyedCommand& command, Effect effect) {
