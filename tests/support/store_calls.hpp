@@ -35,12 +35,9 @@ inline void remove_record(Store& store, const std::string& key) {
 inline LogPosition append(Store& store, const std::vector<std::string>& keys, const std::string& log = kLog) {
   return store.append(log, keys);
 }
-// Without notices.
 inline std::vector<std::string> keys_of(const std::vector<LogEntry>& entries) {
   std::vector<std::string> keys;
-  for (const LogEntry& entry : entries) {
-    if (entry.key) keys.push_back(*entry.key);
-  }
+  for (const LogEntry& entry : entries) keys.push_back(entry.key);
   return keys;
 }
 inline std::vector<std::string> keys_in(Store& store, const std::string& log = kLog) {

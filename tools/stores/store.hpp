@@ -55,14 +55,12 @@ struct Record {
   std::string value;
 };
 
-// The entry at one position of a log.
+// A key at one position of a log.
 struct LogEntry {
   LogPosition position{};
-  std::optional<std::string> key;  // nothing: a notice, which only wakes watches
-  // The field of an entry that is neither, which another client has written: for messages.
-  std::optional<std::string> unknown_field{};
-  // Which of all keys ever appended to the log it is, from 1. 0: a notice, or a key that another client has
-  // appended in its own way: if it is lost, nobody may notice.
+  std::string key;
+  // Which of all keys ever appended to the log it is, from 1. 0: another client has appended it in its own
+  // way: if it is lost, nobody may notice.
   std::uint64_t ordinal = 0;
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
@@ -77,6 +75,9 @@ struct LogFacts {
   // A file may have been copied or sent without the records next to it.
   LogPosition trimmed_to{};  // entries up to here were removed; all zero: none were
   bool is_cut = false;       // it ends in the middle of an entry, and no writer is at work that would end it
+  // The field of an entry among those just read that holds no key, which another client has written: for
+  // messages.
+  std::string unknown_field{};
 };
 
 // What an lmdb: or dir: store does if its folder is missing; Redis has nothing to create. A reader must

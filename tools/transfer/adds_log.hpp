@@ -20,7 +20,7 @@ inline std::string adds_log(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
 }
 
-// Returns true if the log holds any key; notices do not count.
+// Returns true if the log holds any key.
 bool has_keys(Store& store, const std::string& log);
 // Returns true if any key was added since the log was trimmed.
 inline bool has_adds(Store& store, const std::string& set_name) {

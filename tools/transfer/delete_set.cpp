@@ -82,7 +82,7 @@ bool has_anything_of(Store& store, const std::string& set_name) {
 }
 
 DeletedSet delete_set(Store& store, const std::string& set_name) {
-  // With nothing in the log but notices, the snapshot may come back: no key would be lost.
+  // With no key in the log, the snapshot may come back: none would be lost.
   const LogPosition end_of_log =
       has_adds(store, set_name) ? store.end_of(adds_log(store, set_name)) : LogPosition{};
   // Reads the names first and the record later. A push is announced before it puts chunks, so each of these

@@ -85,9 +85,7 @@ TEST_P(LogConformance, GivesEachKeyItsOrdinal) {
   using Ordinals = std::map<std::string, std::uint64_t>;
   const auto ordinals = [&](const LogPosition& after) {
     Ordinals found;
-    for (const LogEntry& entry : open()->read_after(kLog, after, kPlenty)) {
-      if (entry.key) found[*entry.key] = entry.ordinal;
-    }
+    for (const LogEntry& entry : open()->read_after(kLog, after, kPlenty)) found[entry.key] = entry.ordinal;
     return found;
   };
   EXPECT_EQ(ordinals(kBeforeAll), (Ordinals{{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}}));
@@ -102,8 +100,10 @@ TEST_P(LogConformance, IsBegunByAMark) {
   const LogFacts facts = store->facts_of(kLog);
   EXPECT_NE(facts.begun, kBeforeAll);
   EXPECT_EQ(facts.count, 0U);
+  EXPECT_THAT(keys_in(*store), IsEmpty());
   append(*store, {"a"});
-  EXPECT_THAT(keys_in(*store), Contains("a"));
+  store->mark(kLog);
+  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
   EXPECT_EQ(store->facts_of(kLog).begun, facts.begun);
 }
 
@@ -165,7 +165,7 @@ TEST_P(LogConformance, KeepsAnyByteOfAKeyUpToOneMiB) {
                                       std::string(1, '\0'), "猫"};
   const auto store = open();
   append(*store, keys);
-  EXPECT_TRUE(keys_in(*store) == keys) << "and an empty key is no notice";
+  EXPECT_TRUE(keys_in(*store) == keys);
 }
 
 TEST_P(LogConformance, RefusesKeysThatAreTooLong) {
@@ -255,7 +255,7 @@ std::vector<std::string> follow(Store& store, std::size_t count) {
   LogPosition seen{};
   eventually([&] {
     for (const LogEntry& entry : store.read_after(kLog, seen, 7)) {
-      keys.push_back(*entry.key);
+      keys.push_back(entry.key);
       seen = entry.position;
     }
     return keys.size() >= count;

@@ -181,37 +181,5 @@ TEST_F(AddsFrom, IsTheOverlapBeforeTheEarlierOfOurClockAndTheStores) {
   }
 }
 
-// The log begins with the notices of many pushes, as a Redis log may.
-class StoreWithNotices : public StoreDecorator {
- public:
-  StoreWithNotices(Store& inner, std::uint64_t notices, bool has_key)
-      : StoreDecorator(inner), notices_(notices), has_key_(has_key) {}
-  std::vector<LogEntry> read_after(const std::string& /*log*/, const LogPosition& after,
-                                   std::size_t max_entries) override {
-    std::vector<LogEntry> entries;
-    for (std::uint64_t i = 1; i <= notices_ && entries.size() < max_entries; ++i) {
-      if (log_position(i, 0) > after) entries.push_back({log_position(i, 0), std::nullopt});
-    }
-    const LogPosition last = log_position(notices_ + 1, 0);
-    if (has_key_ && entries.size() < max_entries && last > after) entries.push_back({last, "key"});
-    return entries;
-  }
-
- private:
-  std::uint64_t notices_;
-  bool has_key_;
-};
-
-using HasAdds = TransferTest;
-
-TEST_F(HasAdds, IgnoresNotices) {
-  for (const std::uint64_t notices : {0U, 1U, 15U, 16U, 17U, 100U}) {
-    StoreWithNotices without(*store_, notices, /*has_key=*/false);
-    EXPECT_FALSE(has_adds(without, "tags")) << notices;
-    StoreWithNotices with(*store_, notices, /*has_key=*/true);
-    EXPECT_TRUE(has_adds(with, "tags")) << notices;
-  }
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -80,10 +80,9 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
     for (const LogEntry& one : found) {
       try {
         ++refused.unreadable;
-        const auto entry = one.key ? decode_seen_log_entry(*one.key, store.name() + ": " + log_)
-                                   : std::optional<SeenLogEntry>();
+        const SeenLogEntry entry = decode_seen_log_entry(one.key, store.name() + ": " + log_);
         --refused.unreadable;
-        if (entry) take(*entry, one.position);
+        take(entry, one.position);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
         if (!refused.first) refused.first = error;

@@ -22,9 +22,9 @@ constexpr std::string_view kScanCount = "1000";
 // Generous: the server may return a few more, and some names may be too long for records.
 constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 
-// A log's entry is a key, or a notice.
+// A log's entry is a key, or a mark, which only says what follows.
 constexpr std::string_view kKeyField = "key";
-constexpr std::string_view kNoticeField = "notice";
+constexpr std::string_view kMarkField = "mark";
 // Behind that: when the log was begun, and how many keys were appended to it so far.
 constexpr std::string_view kBegunField = "log";
 constexpr std::string_view kCountField = "count";
@@ -77,11 +77,11 @@ constexpr std::string_view kAppendScript = KEYSIEVE_LOG_FUNCTIONS
     "  id = append(known, 'key', key) "
     "  if id.err then return id end "
     "end " KEYSIEVE_TELL "return id";
-constexpr std::string_view kNoticeScript = KEYSIEVE_LOG_FUNCTIONS
+constexpr std::string_view kMarkScript = KEYSIEVE_LOG_FUNCTIONS
     "local known = begun() "
     "if known.err then return known end "
-    "return append(known, 'notice', '')";
-// What is known of the log stays: by a notice, if no entry does.
+    "return append(known, 'mark', '')";
+// What is known of the log stays: by a mark, if no entry does.
 constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
     "local first = ARGV[1] "
     "local known = last(first) "
@@ -89,7 +89,7 @@ constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
     "  known = last('-') "
     "  if known.log then "
     "    local none_stays = #redis.call('XREVRANGE', KEYS[1], '+', first, 'COUNT', 1) == 0 "
-    "    local id = append(known, 'notice', '') "
+    "    local id = append(known, 'mark', '') "
     "    if id.err then return id end "
     "    if none_stays then first = id end "
     "  end "
@@ -112,10 +112,12 @@ std::string glob_of_prefix(std::string_view prefix) {
   return glob + '*';
 }
 
-// An entry of a log, and what it says of the log; all zero: nothing.
+// An entry of a log.
 struct StreamEntry {
-  LogEntry entry;
-  LogPosition begun{};
+  LogPosition position{};
+  std::optional<std::string> key{};
+  std::string unknown_field{};  // of an entry that is neither key nor mark
+  LogPosition begun{};          // what it says of the log; all zero: nothing
   std::uint64_t count = 0;
 };
 
@@ -231,7 +233,7 @@ class RedisStore final : public Store {
 
   void mark(const std::string& log) override {
     check_log(log);
-    write({log, {"EVAL", kNoticeScript, "1", log}});
+    write({log, {"EVAL", kMarkScript, "1", log}});
   }
 
   std::vector<std::string> risks(bool to_adds) override {
@@ -325,10 +327,11 @@ class RedisStore final : public Store {
       const auto found = elements_of(*reply);
       if (found.size() > count) refuse_reply(log);
       for (const redisReply* one : found) {
-        const auto [entry, begun, keys] = entry_of(*one, log);
+        const StreamEntry entry = entry_of(*one, log);
         if (entry.position > up_to) refuse_reply(log);  // this would not end
         if (facts.end == LogPosition{}) facts.end = entry.position;
-        if (begun != LogPosition{}) return {.begun = begun, .end = facts.end, .count = keys};
+        if (entry.begun != LogPosition{})
+          return {.begun = entry.begun, .end = facts.end, .count = entry.count};
         if (entry.position == known.end)
           return {.begun = known.begun, .end = facts.end, .count = known.count};
         up_to = position_before(entry.position);
@@ -351,9 +354,12 @@ class RedisStore final : public Store {
     const auto taken = elements_of(*reply);
     if (taken.size() > max_entries) refuse_reply(log);
     for (const redisReply* one : taken) {
-      LogEntry& entry = entries.emplace_back(entry_of(*one, log).entry);
+      StreamEntry entry = entry_of(*one, log);
       if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
       read_to = entry.position;
+      const std::uint64_t ordinal = entry.begun == LogPosition{} ? 0 : entry.count;
+      if (entry.key) entries.push_back({entry.position, std::move(*entry.key), ordinal});
+      if (!entry.unknown_field.empty()) known_facts(log).unknown_field = std::move(entry.unknown_field);
     }
     return taken.size() == max_entries;
   }
@@ -403,25 +409,22 @@ class RedisStore final : public Store {
   [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
     if (parts.size() != 2) refuse_reply(log);
-    StreamEntry said{{position_of(*parts[0], log), std::nullopt}};
-    LogEntry& entry = said.entry;
+    StreamEntry entry{.position = position_of(*parts[0], log)};
     const auto fields = elements_of(*parts[1]);
-    bool is_notice = false;
+    bool is_mark = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
       const std::string_view field = text_of(*fields[i]);
       if (field == kKeyField) entry.key = text_of(*fields[i + 1]);
-      is_notice = is_notice || field == kNoticeField;
+      is_mark = is_mark || field == kMarkField;
     }
-    if (!entry.key && !is_notice && !fields.empty()) {
+    if (!entry.key && !is_mark && !fields.empty())
       entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
-    }
     const std::size_t end = fields.size();
     if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
-      said.begun = position_of(*fields[end - 3], log);
-      said.count = number_of(*fields[end - 1], log);
-      if (entry.key) entry.ordinal = said.count;
+      entry.begun = position_of(*fields[end - 3], log);
+      entry.count = number_of(*fields[end - 1], log);
     }
-    return said;
+    return entry;
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {

@@ -39,18 +39,20 @@ TEST_F(RedisLog, IsRefusedWhenAServerSendsMoreThanWasAskedForOrTheSameAgain) {
   EXPECT_EQ(failure_of([&] { read(second + first, 3); }), ErrorKind::Data);
 }
 
-TEST_F(RedisLog, TakesOneKeyOfAnEntry) {
-  server_.command("XADD log 5-1 by app notice x");
-  server_.command("XADD log 6-1 by app key a key b");
-  EXPECT_THAT(all(),
-              ElementsAre(LogEntry{log_position(5, 1), std::nullopt}, LogEntry{log_position(6, 1), "a"}));
-}
-
-TEST_F(RedisLog, NamesTheFieldOfAnEntryThatIsNeitherKeyNorNotice) {
+TEST_F(RedisLog, TakesOneKeyOfAnEntryAndNamesTheFieldOfOneThatHasNone) {
+  store_->mark("log");
+  EXPECT_THAT(all(), IsEmpty());
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "");
+  server_.command("DEL log");
   server_.command("XADD log 5-1 tag \xe7\x8c\xab keys x");
-  server_.command("XADD log 6-1 " + std::string(1000, 'x') + " 1");
-  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), std::nullopt, "tag"},
-                                 LogEntry{log_position(6, 1), std::nullopt, std::string(64, 'x')}));
+  server_.command("XADD log 6-1 by app key a key b");
+  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(6, 1), "a"}));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "tag");
+  EXPECT_THAT(store_->read_after("log", log_position(5, 1), 9), SizeIs(1));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "") << "of what was read then";
+  server_.command("XADD log 7-1 " + std::string(1000, 'x') + " 1");
+  EXPECT_THAT(all(), SizeIs(1));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, std::string(64, 'x'));
 }
 
 TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
@@ -90,15 +92,15 @@ TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
   EXPECT_EQ(last().count, 3U);
 }
 
-TEST_F(RedisLog, IsTrimmedToItsLastNotice) {
+TEST_F(RedisLog, IsTrimmedToAMarkThatSaysWhatItHasHad) {
   append(*store_, {"a", "b"}, "log");
-  store_->trim("log", store_->end_of("log"));
-  const auto entries = all();
-  ASSERT_EQ(entries.size(), 1U);
-  EXPECT_FALSE(entries[0].key) << "it says what the log has had";
-  EXPECT_EQ(store_->facts_of("log").count, 2U);
-  store_->trim("log", position_before(entries[0].position));
-  EXPECT_EQ(all(), entries);
+  const LogPosition end = store_->end_of("log");
+  for (int i = 0; i < 2; ++i) {
+    store_->trim("log", end);
+    EXPECT_THAT(all(), IsEmpty());
+    EXPECT_EQ(server_.command("XLEN log"), ":1");
+    EXPECT_EQ(store_->facts_of("log").count, 2U);
+  }
 }
 
 // In a script an error would lose its code.
