@@ -72,7 +72,6 @@ class Server : public Store {
     }
     return found;
   }
-  LogPosition end_of(const std::string& log) override { return contents.logs[log].end; }
   void trim(const std::string& log, const LogPosition& up_to) override {
     ServerContents::Log& trimmed = contents.logs[log];
     const auto kept = trimmed.entries.upper_bound(up_to);

@@ -17,7 +17,6 @@ class StoreDecorator : public Store {
     return inner_.get_many(keys);
   }
   void put_many(std::span<const Record> records) override { inner_.put_many(records); }
-  bool put_if_absent(const Record& record) override { return inner_.put_if_absent(record); }
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     return inner_.compare_and_set(record, expected);
   }
@@ -32,7 +31,6 @@ class StoreDecorator : public Store {
                                    std::size_t max_entries) override {
     return inner_.read_after(log, after, max_entries);
   }
-  LogPosition end_of(const std::string& log) override { return inner_.end_of(log); }
   void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
   LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
   void mark(const std::string& log) override { inner_.mark(log); }

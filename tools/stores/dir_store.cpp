@@ -184,12 +184,6 @@ class DirStore final : public Store {
     return entries;
   }
 
-  LogPosition end_of(const std::string& log) override {
-    check_log(log);
-    check_folder();
-    return file_of(log).end();
-  }
-
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const FileDescriptor lock = take_lock();

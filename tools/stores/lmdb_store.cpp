@@ -138,11 +138,6 @@ class LmdbStore final : public Store {
     return entries;
   }
 
-  LogPosition end_of(const std::string& log) override {
-    check_log(log);
-    return head_in(begin(MDB_RDONLY), log).end;
-  }
-
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     LmdbTransaction transaction = begin(0);

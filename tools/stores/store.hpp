@@ -1,6 +1,6 @@
 // A store carries records, which are small values under text keys, and logs, to which keys are appended.
-// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a line each
-// in CMakeLists.txt, store_url.hpp and store.cpp (kSchemes).
+// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a declaration and a line
+// in store.cpp (kSchemes).
 #pragma once
 
 #include <chrono>
@@ -144,7 +144,7 @@ class Store {
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
   virtual void put_many(std::span<const Record> /*records*/) { refuse_use(StoreUse::Write); }
   // Changes nothing and returns false when the key is there already.
-  virtual bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
+  bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
   // Replaces the value only if it is `expected` (nullopt: absent); otherwise changes nothing and returns
   // false. Atomic among all clients. A store that retries after a failover may return false, here and in
   // put_if_absent, because the first try succeeded and only its answer was lost.
@@ -171,12 +171,9 @@ class Store {
     check_log(log);
     return {};
   }
-  // The last position ever given out, trimmed or not; all zero for a log that was never appended to. If it
-  // falls, the store has lost entries.
-  virtual LogPosition end_of(const std::string& log) {
-    check_log(log);
-    return {};
-  }
+  // The last position given out, trimmed or not; all zero for a log that was never begun. If it falls, the
+  // store has lost entries.
+  LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
   // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
@@ -240,8 +237,8 @@ inline std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_mi
   return opener_of(url)(if_missing, patience);
 }
 
-// Returns the URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other
-// URL is returned as it is.
+// Returns the URL of a store of this host with an absolute path: "lmdb:store" and "dir:store" are in the
+// working directory. Any other URL is returned as it is.
 std::string absolute_store_url(const std::string& url);
 
 // Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: it does

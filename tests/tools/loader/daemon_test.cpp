@@ -340,10 +340,8 @@ TEST_P(KeysievedWatching, SeesTheAddsOfEverySetWhenItIsTold) {
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store_and_sentinel, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, KeysievedWatching, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, ::testing::ValuesIn(stores_that({.watch = true})),
+                         store_kind_name);
 
 // Told by the store alone: by itself it would look once an hour.
 class KeysievedAdds : public Keysieved {

@@ -1,4 +1,4 @@
-// What every store must do with logs, and when it lists the records next to them. Runs over each store.
+// What every store that carries logs must do with them, and every store that can list its records.
 
 #include <algorithm>
 #include <map>
@@ -26,10 +26,8 @@ bool only_rises(const std::vector<LogEntry>& entries) {
 
 class LogConformance : public StoreConformance {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, every_store_of_logs, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, LogConformance, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, ::testing::ValuesIn(stores_that({.log = true})),
+                         store_kind_name);
 
 TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
   const auto store = open();
@@ -326,7 +324,12 @@ TEST_P(LogConformance, HidesNothingFromAFollowerWhileItIsTrimmed) {
   EXPECT_GE(store->end_of(kLog), seen);
 }
 
-TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {
+class ListConformance : public StoreConformance {};
+
+INSTANTIATE_TEST_SUITE_P(Stores, ListConformance, ::testing::ValuesIn(stores_that({.list = true})),
+                         store_kind_name);
+
+TEST_P(ListConformance, ListsTheRecordsThatBeginWithAPrefix) {
   const auto store = open();
   for (const char* key : {"keysieve:tags:current", "keysieve:tags", "keysieve:tags2:current", "keysieve:seed",
                           "other", ".lock", "a%b"}) {
@@ -340,7 +343,7 @@ TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {
   EXPECT_EQ(store->keys_with_prefix("").size(), 7U);
 }
 
-TEST_P(LogConformance, TreatsNoByteOfAPrefixAsAPattern) {
+TEST_P(ListConformance, TreatsNoByteOfAPrefixAsAPattern) {
   const auto store = open();
   for (const char* key : {"a.b", "axb", "a-b"}) put(*store, key, "1");
   EXPECT_THAT(store->keys_with_prefix("a."), UnorderedElementsAre("a.b"));
@@ -348,7 +351,7 @@ TEST_P(LogConformance, TreatsNoByteOfAPrefixAsAPattern) {
     EXPECT_THAT(store->keys_with_prefix(prefix), IsEmpty());
 }
 
-TEST_P(LogConformance, ListsNeitherLogsNorRemovedRecords) {
+TEST_P(ListConformance, ListsNeitherLogsNorRemovedRecords) {
   const auto store = open();
   append(*store, {"a"});
   append(*store, {"a"}, "keysieve");
@@ -359,7 +362,7 @@ TEST_P(LogConformance, ListsNeitherLogsNorRemovedRecords) {
   EXPECT_THAT(store->keys_with_prefix(""), ElementsAre("keysieve:tags:current"));
 }
 
-TEST_P(LogConformance, ListsMoreThanAThousandRecords) {
+TEST_P(ListConformance, ListsMoreThanAThousandRecords) {
   const auto store = open();
   const auto expected = numbered("keysieve:tags:0123:", 1'200);
   store->put_many(records_of(expected, "chunk"));

@@ -14,10 +14,7 @@ namespace {
 
 class RecordConformance : public StoreConformance {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, every_store_of_records, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, RecordConformance, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, ::testing::ValuesIn(kStoreKinds), store_kind_name);
 
 TEST_P(RecordConformance, GivesBackTheValueThatWasPutLastAndNothingBefore) {
   std::string all_bytes(256, '\0');
@@ -177,7 +174,7 @@ TEST_P(RecordConformance, LetsOnlyOneRacingWriterPutIfAbsent) {
   EXPECT_EQ(winners, 1);
 }
 
-// What every store that notifies of changes must do. Runs over each of them.
+// What every store that tells of changes must do.
 
 // How long nothing may come when nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};
@@ -197,10 +194,8 @@ class WatchConformance : public StoreConformance {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, every_store_and_sentinel, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, WatchConformance, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, ::testing::ValuesIn(stores_that({.watch = true})),
+                         store_kind_name);
 
 TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   const auto store = open();

@@ -155,8 +155,11 @@ TEST_P(DeleteSetWithAdds, MakesAPushThatIsUnderWayBeginAgain) {
   expect_usable(*store_, "pushed");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, ::testing::ValuesIn(stores_to_push_to), store_kind_name);
-INSTANTIATE_TEST_SUITE_P(Stores, DeleteSetWithAdds, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, ::testing::ValuesIn(usual_stores_that({.write = true})),
+                         store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, DeleteSetWithAdds,
+                         ::testing::ValuesIn(usual_stores_that({.write = true, .log = true})),
+                         store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

@@ -138,9 +138,9 @@ constexpr std::uint64_t kTenMinutes = 600'000;
 class StoreWithLogEnd : public StoreDecorator {
  public:
   StoreWithLogEnd(Store& inner, LogPosition end) : StoreDecorator(inner), end_(end) {}
-  LogPosition end_of(const std::string& log) override {
+  LogFacts facts_of(const std::string& log) override {
     EXPECT_EQ(log, kLog);
-    return end_;
+    return {.end = end_};
   }
 
  private:

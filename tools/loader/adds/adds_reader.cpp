@@ -210,12 +210,6 @@ void AddsReader::compare(Store& store, bool is_behind, const LogWitness* by_push
   known_.is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{} ? 1 : 0;
 }
 
-void AddsReader::skip(Store& store) {
-  log_name_ = adds_log(store, config_.name);
-  seen_ = store.end_of(log_name_);
-  read_from_.reset();
-}
-
 void AddsReader::take(std::vector<LogEntry> entries) {
   std::erase_if(entries, [this](const LogEntry& entry) { return entry.position <= seen_; });
   if (entries.empty()) return;

@@ -39,8 +39,6 @@ class AddsReader {
   // has read it, and Data if the log is cut. What had arrived by then is kept.
   void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
             bool is_trusted = true);
-  // Skips what the log holds so far, for a set without a snapshot.
-  void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept { must_read_again_ = true; }
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;

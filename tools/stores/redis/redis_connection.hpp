@@ -41,13 +41,8 @@ std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 std::string_view code_of(const redisReply& error) noexcept;
 // Whether user, password or rights caused the error. Knows older servers' replies to AUTH too.
 bool refuses_user(const redisReply& reply) noexcept;
-// Whether XINFO says that the stream is missing, which is not a failure.
-inline bool is_missing_key(const redisReply& reply) noexcept {
-  return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
-}
-
-// Throws, for an error other than a missing key, the exception that fits it:
-// "<server's name>: <key that the command was about>: <the server's text>".
+// Throws for an error the exception that fits it: "<server's name>: <key that the command was about>: <the
+// server's text>".
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key = {});
 
 using RedisHost = StoreHost;

@@ -42,15 +42,6 @@ TEST_F(RedisStore, TakesNoMemoryForAnArrayThatNobodyHasAskedFor) {
               HasSubstr("a reply has too many elements"));
 }
 
-TEST_F(RedisStore, IsNotOpenedWhenTheFirstReplyIsThatAKeyIsMissing) {
-  const CannedServer server("\r\n", "-ERR no such key\r\n");
-  for (const char* user : {"app:s3cret@", ""}) {
-    EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>("redis://" + std::string(user) + server.address() +
-                                                        "/2?timeout=2m"),
-                HasSubstr("no such key"));
-  }
-}
-
 TEST_F(RedisStore, GivesAReasonForAnErrorWithoutAText) {
   const CannedServer server("\r\n", "-\r\n");
   const auto store = open_store("redis://" + server.address() + "?timeout=2m");
