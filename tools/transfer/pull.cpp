@@ -78,7 +78,7 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
       return {current, baseline_before(*pointer), std::move(*snapshot)};
     }
     if (tried == current) {
-      throw Error(ErrorKind::Data, source + ": is damaged, push again: " +
+      throw Error(ErrorKind::Data, source + ": is damaged" + (store.abilities().write ? ", push again: " : ": ") +
                                        std::get<MissingChunk>(fetched).key + " is missing");
     }
     tried = current;
