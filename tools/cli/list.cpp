@@ -9,8 +9,8 @@
 #include "tools/program/optional_json.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/status/set_facts.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {

@@ -13,9 +13,9 @@
 #include "core/worker/shm/set_reader.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/transfer.hpp"
 

@@ -6,8 +6,8 @@
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {

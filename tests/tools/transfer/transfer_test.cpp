@@ -8,7 +8,7 @@
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/store_bypass.hpp"
 

@@ -11,9 +11,9 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/set_log.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 

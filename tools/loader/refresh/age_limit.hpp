@@ -12,7 +12,7 @@
 #include "tools/loader/refresh/live_set.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/report/set_log.hpp"
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve {
 

@@ -13,8 +13,8 @@
 #include "tools/loader/refresh/live_set.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {

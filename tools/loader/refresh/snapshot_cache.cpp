@@ -19,8 +19,8 @@
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/memory_left.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/signatures/public_keys.hpp"
-#include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
 namespace {
