@@ -62,6 +62,20 @@ final class AddsTest extends TestCase
         self::assertSame('1231', $output);
     }
 
+    public function testLoadersAreToldOnce(): void
+    {
+        $output = $this->code(<<<'PHP'
+            $loader = stream_socket_client('unix://' . getenv('EXAMPLES_REDIS'));
+            $heard = static fn (int $lines): string => implode(' ', array_map(static fn (): string => trim(fgets($loader)), range(1, $lines)));
+            fwrite($loader, "SUBSCRIBE shop:changes\r\n");
+            $heard(6);
+            (new RedisAdds(static fn () => $redis, 'shop'))->add('tags', 'a', 'b');
+            $redis->publish('shop:changes', 'end');
+            echo $heard(14);
+            PHP);
+        self::assertSame('*3 $7 message $12 shop:changes $14 shop:tags:adds *3 $7 message $12 shop:changes $3 end', $output);
+    }
+
     public function testAKeyLongerThan1MiBRejectsTheWholeCall(): void
     {
         $output = $this->code(<<<'PHP'

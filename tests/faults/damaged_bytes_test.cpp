@@ -13,8 +13,8 @@
 #include "tests/support/soak.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/transfer/chunk.hpp"
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/chunk.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {

@@ -40,7 +40,7 @@ std::string wrong_in_store(Store& store, Acknowledgements acknowledged) {
   for (const LogEntry& entry : store.read_after(kLog, {}, kAllEntries)) {
     if (entry.position <= last) return "positions do not rise";
     last = entry.position;
-    found.push_back(entry.key.value());
+    found.push_back(entry.key);
   }
   for (const Acknowledgement& one : acknowledged) {
     if (store.end_of(kLog) < one.position) return "gives out a position again";

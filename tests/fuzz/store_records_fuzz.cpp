@@ -9,8 +9,8 @@
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/loader/seen/seen_log.hpp"
-#include "tools/transfer/chunk.hpp"
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/chunk.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve {
 namespace {

@@ -118,9 +118,6 @@ class RemoteStore : public Store {
     network_.on_read_log(*network_.scheduler_.running()->machine, entries);
     return std::move(entries);
   }
-  LogPosition end_of(const std::string& log) override {
-    return call("end of log", Network::Access::Read, [log](Server& server) { return server.end_of(log); });
-  }
   void trim(const std::string& log, const LogPosition& up_to) override {
     call("trim to " + to_text(up_to), Network::Access::Write, [log, up_to](Server& server) {
       server.trim(log, up_to);
@@ -130,12 +127,6 @@ class RemoteStore : public Store {
   void mark(const std::string& log) override {
     call("mark", Network::Access::Write, [log](Server& server) {
       server.mark(log);
-      return true;
-    });
-  }
-  void notify(const std::string& log) override {
-    call("notify", Network::Access::Write, [log](Server& server) {
-      server.notify(log);
       return true;
     });
   }

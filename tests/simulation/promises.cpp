@@ -2,8 +2,8 @@
 
 #include <charconv>
 
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
@@ -78,7 +78,7 @@ void Promises::has_written_log() {
   const auto& logs = network_.server().contents.logs;
   if (const auto log = logs.find(log_); log != logs.end() && !log->second.entries.empty()) {
     const auto& [position, entry] = *log->second.entries.rbegin();
-    if (entry.key) logged_[key_of(*entry.key)] = position;
+    logged_[key_of(entry.key)] = position;
   }
 }
 
@@ -112,8 +112,7 @@ void Promises::has_read_log(const Machine& reader, std::span<const LogEntry> ent
   for (auto& [host, promised] : hosts_) {
     if (&host->machine != &reader) continue;
     for (const LogEntry& entry : entries) {
-      if (entry.key && counts(key_of(*entry.key), entry.position))
-        promised.delivered[key_of(*entry.key)] = entry.position;
+      if (counts(key_of(entry.key), entry.position)) promised.delivered[key_of(entry.key)] = entry.position;
     }
   }
 }
@@ -154,7 +153,7 @@ void Promises::begins_look(SimulatedHost& host) {
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
   promised.in_log.clear();
   for (const auto& [position, entry] : network_.server().contents.logs[log_].entries) {
-    if (entry.key && counts(key_of(*entry.key), position)) promised.in_log.insert(key_of(*entry.key));
+    if (counts(key_of(entry.key), position)) promised.in_log.insert(key_of(entry.key));
   }
 }
 

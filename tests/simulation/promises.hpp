@@ -16,7 +16,7 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/simulation/host.hpp"
 #include "tests/simulation/story.hpp"
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve::test {
 

@@ -54,8 +54,12 @@ class Server : public Store {
     return keys;
   }
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
-    for (const std::string& key : keys) put_entry(log, key);
-    return contents.logs[log].end;
+    ServerContents::Log& grown = contents.logs[log];
+    for (const std::string& key : keys) {
+      move_on(grown);
+      grown.entries[grown.end] = {.position = grown.end, .key = key, .ordinal = ++grown.count};
+    }
+    return grown.end;
   }
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
@@ -68,31 +72,17 @@ class Server : public Store {
     }
     return found;
   }
-  LogPosition end_of(const std::string& log) override { return contents.logs[log].end; }
   void trim(const std::string& log, const LogPosition& up_to) override {
     ServerContents::Log& trimmed = contents.logs[log];
     const auto kept = trimmed.entries.upper_bound(up_to);
     if (kept != trimmed.entries.begin()) trimmed.trimmed_to = std::prev(kept)->first;
     trimmed.entries.erase(trimmed.entries.begin(), kept);
   }
-  void mark(const std::string& log) override {
-    if (!says_trimmed_) return notify(log);
-    move_on(contents.logs[log]);
-  }
-  void notify(const std::string& log) override {
-    if (!says_trimmed_) put_entry(log, std::nullopt);
-  }
+  void mark(const std::string& log) override { move_on(contents.logs[log]); }
 
   ServerContents contents;
 
  private:
-  void put_entry(const std::string& log, const std::optional<std::string>& key) {
-    ServerContents::Log& grown = contents.logs[log];
-    move_on(grown);
-    if (key) ++grown.count;
-    grown.entries.emplace(grown.end,
-                          LogEntry{.position = grown.end, .key = key, .ordinal = key ? grown.count : 0});
-  }
   static void move_on(ServerContents::Log& log) {
     log.end = next_log_position(log.end, static_cast<std::uint64_t>(unix_now_ms()));
     if (log.begun == LogPosition{}) log.begun = log.end;

@@ -35,27 +35,20 @@ inline void remove_record(Store& store, const std::string& key) {
 inline LogPosition append(Store& store, const std::vector<std::string>& keys, const std::string& log = kLog) {
   return store.append(log, keys);
 }
-// Without notices.
 inline std::vector<std::string> keys_of(const std::vector<LogEntry>& entries) {
   std::vector<std::string> keys;
-  for (const LogEntry& entry : entries) {
-    if (entry.key) keys.push_back(*entry.key);
-  }
+  for (const LogEntry& entry : entries) keys.push_back(entry.key);
   return keys;
 }
 inline std::vector<std::string> keys_in(Store& store, const std::string& log = kLog) {
   return keys_of(store.read_after(log, kBeforeAll, 100'000));
 }
 
-inline void arm(StoreWatch& watch, const std::vector<WatchedLog>& logs) {
-  watch.arm(logs);
-}
 inline bool is_readable(const StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
-  std::vector<pollfd> descriptors;
-  for (const int descriptor : watch.descriptors()) descriptors.push_back({descriptor, POLLIN, 0});
-  return ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count())) > 0;
+  pollfd waiting{watch.descriptor(), POLLIN, 0};
+  return ::poll(&waiting, 1, static_cast<int>(timeout.count())) > 0;
 }
-// Waits as a loader does: sleeps until a descriptor is readable. Empty when nothing has come.
+// Waits as a loader does: sleeps until the descriptor is readable. Empty when nothing has come.
 inline std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   for (;;) {

@@ -17,7 +17,6 @@ class StoreDecorator : public Store {
     return inner_.get_many(keys);
   }
   void put_many(std::span<const Record> records) override { inner_.put_many(records); }
-  bool put_if_absent(const Record& record) override { return inner_.put_if_absent(record); }
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     return inner_.compare_and_set(record, expected);
   }
@@ -32,11 +31,9 @@ class StoreDecorator : public Store {
                                    std::size_t max_entries) override {
     return inner_.read_after(log, after, max_entries);
   }
-  LogPosition end_of(const std::string& log) override { return inner_.end_of(log); }
   void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
   LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
   void mark(const std::string& log) override { inner_.mark(log); }
-  void notify(const std::string& log) override { inner_.notify(log); }
   std::vector<std::string> risks(bool to_adds) override { return inner_.risks(to_adds); }
   void distrust_copies() override { inner_.distrust_copies(); }
   std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }
@@ -57,7 +54,6 @@ class HookedStore : public StoreDecorator {
   std::function<void()> before_compare_and_set = [] {};
   std::function<void()> after_compare_and_set = [] {};
   std::function<void()> before_remove = [] {};
-  std::function<void(const std::string& log)> before_notify = [](const auto&) {};
 
   std::optional<std::string> get(const std::string& key) override {
     before_get();
@@ -81,10 +77,6 @@ class HookedStore : public StoreDecorator {
   void remove_many(std::span<const std::string> keys) override {
     before_remove();
     inner_.remove_many(keys);
-  }
-  void notify(const std::string& log) override {
-    before_notify(log);
-    inner_.notify(log);
   }
 };
 

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "tests/support/certificates.hpp"
 #include "tests/support/memcached_server.hpp"
@@ -36,7 +38,6 @@ class ServedStore : public StoreDecorator {
                                    std::size_t max_entries) override {
     return web()->read_after(log, after, max_entries);
   }
-  LogPosition end_of(const std::string& log) override { return web()->end_of(log); }
   LogFacts facts_of(const std::string& log) override { return web()->facts_of(log); }
 
  private:
@@ -56,7 +57,7 @@ class ServedStore : public StoreDecorator {
 
 struct StoreKind {
   const char* name;
-  const char* scheme;  // of the URL that is written to
+  const char* scheme;  // of the URL that is read
   // The URL of an empty store that may use that directory.
   std::string (*empty_store)(const TemporaryDirectory& directory);
   // Opens it to read and write.
@@ -139,7 +140,7 @@ inline const StoreKind kMemcachedWithoutCas{"memcached_without_cas",
                                             }};
 // Written as the folder that a web server shows.
 inline const StoreKind kHttp{
-    "http", "dir:",
+    "http", "http:",
     [](const TemporaryDirectory&) {
       static int number = 0;
       const std::string name = std::to_string(++number);
@@ -149,23 +150,41 @@ inline const StoreKind kHttp{
     },
     [](const std::string& url) -> std::unique_ptr<Store> { return std::make_unique<ServedStore>(url); }};
 
-// Those that carry logs and can be written.
-inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);
-// For suites that depend on how a store is reached.
-inline const auto every_store_and_sentinel =
-    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel);
-inline const auto every_store_of_logs =
-    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel, kHttp);
-inline const auto every_store_of_records =
-    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel, kMemcached,
-                      kMemcachedPair, kMemcachedWithoutCas, kHttp);
-// Further ones where the build has TLS.
-inline const auto every_redis_over_tls = ::testing::Values(kRedisTls, kRedisClusterTls, kRedisSentinelTls);
-// For suites that push.
-inline const auto every_store_of_snapshots =
-    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached, kMemcachedPair, kHttp);
-// The same for suites of the programs, which write to the URL that they read.
-inline const std::array stores_to_push_to{kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached};
+// Every way to reach a store. Suites of transfer and of the programs run over the usual ones.
+inline const std::vector<StoreKind> kStoreKinds{
+    kLmdb,
+    kDir,
+    kRedisTcp,
+    kRedisUnix,
+    kRedisCluster,
+    kMemcached,
+    kMemcachedPair,
+    kHttp,
+    kRedisSentinel,
+    kMemcachedWithoutCas,
+#ifdef KEYSIEVE_REDIS_TLS
+    kRedisTls,
+    kRedisClusterTls,
+    kRedisSentinelTls,
+#endif
+};
+constexpr std::size_t kUsualStoreKinds = 8;
+
+// Those that can do at least that.
+inline std::vector<StoreKind> stores_that(const StoreAbilities& can, std::size_t among = kStoreKinds.size()) {
+  std::vector<StoreKind> stores;
+  std::copy_if(kStoreKinds.begin(), kStoreKinds.begin() + static_cast<std::ptrdiff_t>(among),
+               std::back_inserter(stores), [&](const StoreKind& kind) {
+                 const StoreAbilities& has = kind.abilities();
+                 return has.write >= can.write && has.compare_and_set >= can.compare_and_set &&
+                        has.list >= can.list && has.log >= can.log && has.watch >= can.watch &&
+                        has.durable >= can.durable;
+               });
+  return stores;
+}
+inline std::vector<StoreKind> usual_stores_that(const StoreAbilities& can) {
+  return stores_that(can, kUsualStoreKinds);
+}
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

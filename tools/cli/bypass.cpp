@@ -17,7 +17,6 @@
 #include "tools/program/units.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
-#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {
@@ -130,13 +129,6 @@ void change(const BypassOptions& options, Store& store) {
   }
 }
 
-void wake(Report& report, const BypassOptions& options, Store& store) {
-  const auto warning = options.set_name ? wake_loaders(store, *options.set_name) : wake_loaders_of_all(store);
-  if (warning) print_warning(*warning);
-  const bool woken = !warning;
-  report.add("loaders", woken ? "are woken" : "see it at their next poll", "loaders_woken", woken);
-}
-
 // A bypass of a mistyped name would say "on" while the set that was meant goes on answering.
 void check_means_a_set(const BypassOptions& options, Store& store) {
   if (!options.set_name || options.allow_unknown_set) return;
@@ -160,7 +152,6 @@ void bypass_in_store(const BypassOptions& options) {
              options.set_name ? Json(*options.set_name) : Json());
   report.add("store", store->name(), "store", store->name());
   show(report, options, *store);
-  if (!options.show) wake(report, options, *store);
   report.print();
 }
 

@@ -11,7 +11,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 
 namespace keysieve {
 namespace {

@@ -7,7 +7,7 @@
 #include "tools/cli/field_table.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/program/program.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve {

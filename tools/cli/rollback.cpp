@@ -84,7 +84,7 @@ bool is_wanted(const RollbackOptions& options, const Store& store, const Rollbac
                                   options.set_name, from, to, loss.empty() ? "" : ", and lose " + loss));
 }
 
-RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
+SnapshotRecord roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
   ProgressLine progress("checking the snapshot in " + store.name());
   return rollback(store, options.set_name, plan, progress.in_bytes());
 }
@@ -120,9 +120,7 @@ int run(const RollbackOptions& options) {
                            summary(record)));
   }
   if (!is_wanted(options, *store, plan)) return kExitDeclined;
-  const RollbackResult result = roll_back(options, *store, plan);
-  for (const std::string& warning : result.warnings) print_warning(warning);
-  report(options, *store, plan, result.record);
+  report(options, *store, plan, roll_back(options, *store, plan));
   return 0;
 }
 

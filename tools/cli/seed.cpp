@@ -6,7 +6,7 @@
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace CLI {
 class App;

@@ -71,7 +71,7 @@ Daemon::Next Daemon::follow_until_next_round() {
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
     loader_.look_at_seen_sets();
-    loader_.arm_watches();
+    loader_.begin_watches();
     tell_service();
     wait(std::min(next_round, loader_.due_at()), loader_.descriptors());
     if (!loader_.refresh_woken()) continue;

@@ -21,17 +21,6 @@ Loader::WatchedStore::WatchedStore(const StoreConfig& config)
       watcher(store_opener(config.url)),
       poll_interval(config.poll_interval) {}
 
-std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
-  std::vector<WatchedLog> logs;
-  for (const SetRefresher* set : sets) {
-    if (const auto log = set->watched_log()) logs.push_back(*log);
-  }
-  for (const SeenKeeper* set : seen_sets) {
-    if (const auto log = set->watched_log()) logs.push_back(*log);
-  }
-  return logs;
-}
-
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
                std::vector<FileDescriptor> locks)
     : directory_(config.directory),
@@ -135,28 +124,22 @@ void Loader::try_again_now() {
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
 }
 
-void Loader::arm_watches() {
+void Loader::begin_watches() {
   for (WatchedStore& store : stores_) {
-    // Once more after the looks, because only they show which logs to wait for, if the store is there.
-    do {
-      if (!on_progress_()) return;
-    } while (arm_watch(store) && refresh_all(store, /*reads_logs_again=*/true));
+    if (!on_progress_()) return;
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (store.asked().is_away()) store.watcher.drop(now);
+    if (!store.watcher.begin(now)) continue;
+    store.connection.try_again_now();
+    refresh_all(store, /*reads_logs_again=*/true);
+    for (SeenKeeper* set : store.seen_sets) set->wake();
   }
-}
-
-bool Loader::arm_watch(WatchedStore& store) {
-  const SteadyTime now = std::chrono::steady_clock::now();
-  if (store.asked().is_away()) store.watcher.drop(now);
-  const bool is_new = store.watcher.arm(store.watched_logs(), now);
-  if (is_new) store.connection.try_again_now();
-  return is_new;
 }
 
 std::vector<int> Loader::descriptors() const {
   std::vector<int> all;
   for (const WatchedStore& store : stores_) {
-    const std::vector<int> own = store.watcher.descriptors();
-    all.insert(all.end(), own.begin(), own.end());
+    if (store.watcher.is_watching()) all.push_back(store.watcher.descriptor());
   }
   return all;
 }
@@ -178,17 +161,17 @@ bool Loader::refresh_woken() {
   bool any = false;
   for (WatchedStore& store : stores_) {
     const bool was_watching = store.watcher.is_watching();
-    std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
-    std::ranges::sort(names);
+    const std::vector<std::string> changed = store.watcher.take(std::chrono::steady_clock::now());
     const bool has_failed = was_watching && !store.watcher.is_watching();
-    const auto is_named = [&names](const std::optional<WatchedLog>& log) {
-      return log && std::ranges::binary_search(names, log->name);
+    const auto is_concerned = [&changed](const std::string& set_name) {
+      return std::ranges::any_of(changed,
+                                 [&](const std::string& name) { return may_concern(name, set_name); });
     };
     for (SeenKeeper* set : store.seen_sets) {
-      if (is_named(set->watched_log())) set->wake();
+      if (is_concerned(set->report().name)) set->wake();
     }
     for (SetRefresher* set : store.sets) {
-      if (!is_named(set->watched_log()) && !has_failed && !set->has_more()) continue;
+      if (!is_concerned(set->set_name()) && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
       set->refresh(std::chrono::steady_clock::now());
       any = true;

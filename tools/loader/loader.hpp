@@ -47,7 +47,7 @@ class Loader {
 
   // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
   // before, a watch does not tell.
-  void arm_watches();
+  void begin_watches();
   // What to poll for, until when at the longest.
   [[nodiscard]] std::vector<int> descriptors() const;
   [[nodiscard]] SteadyTime due_at() const;
@@ -77,7 +77,6 @@ class Loader {
  private:
   struct WatchedStore {
     explicit WatchedStore(const StoreConfig& config);
-    [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
     // Without sets to be published, only the seen sets ask the store.
     [[nodiscard]] const StoreConnection& asked() const { return sets.empty() ? seen_connection : connection; }
 
@@ -92,7 +91,6 @@ class Loader {
   };
 
   bool refresh_all(WatchedStore& store, bool reads_logs_again);
-  static bool arm_watch(WatchedStore& store);
 
   std::string directory_;
   std::map<std::string, SetRecorder> recorders_;

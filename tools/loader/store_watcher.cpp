@@ -4,28 +4,18 @@
 
 namespace keysieve {
 
-bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
-  const bool is_new = !watch_;
-  if (is_new && (cannot_watch_ || !backoff_.is_due(now))) return false;
+bool StoreWatcher::begin(SteadyTime now) {
+  if (watch_ || cannot_watch_ || !backoff_.is_due(now)) return false;
   const SteadyTime begun = std::chrono::steady_clock::now();
   try {
-    if (is_new) {
-      watch_ = open_()->watch();
-      made_at_ = now;
-      cannot_watch_ = !watch_;
-    }
-    if (!watch_) return false;
-    watch_->arm(logs);
+    watch_ = open_()->watch();
+    made_at_ = now;
+    cannot_watch_ = !watch_;
   } catch (const Error& error) {
     // The wait begins after the timeout, or the other stores would have no turn but between two timeouts.
     failed(error.what(), now + (std::chrono::steady_clock::now() - begun));
-    return false;
   }
-  return is_new;
-}
-
-std::vector<int> StoreWatcher::descriptors() const {
-  return watch_ ? watch_->descriptors() : std::vector<int>();
+  return watch_ != nullptr;
 }
 
 std::vector<std::string> StoreWatcher::take(SteadyTime now) {

@@ -37,6 +37,12 @@ FileDescriptor open_nameless(const std::string& folder, mode_t mode) {
   return file;
 }
 
+// A file in the making, or what a killed process has left of one.
+bool is_unfinished(std::string_view file_name) {
+  return file_name.starts_with(kUnfinished) &&
+         file_name.find_first_not_of("0123456789", kUnfinished.size()) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string folder_of(const std::string& path) {
@@ -123,11 +129,6 @@ void DurableFile::commit() {
   sync();
   move();
   sync_folder(folder_of(path_));
-}
-
-bool is_unfinished(std::string_view file_name) {
-  return file_name.starts_with(kUnfinished) &&
-         file_name.find_first_not_of("0123456789", kUnfinished.size()) == std::string_view::npos;
 }
 
 void remove_unfinished(const std::string& folder, std::chrono::seconds age) noexcept try {

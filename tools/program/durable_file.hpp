@@ -59,9 +59,8 @@ class DurableFile {
   FileDescriptor file_;
 };
 
-// Whether a file of that name is one in the making, or what a killed process has left of one.
-bool is_unfinished(std::string_view file_name);
-// Removes those that are so old. Those that cannot be removed now stay.
+// Removes files in the making, and what killed processes have left of some, that are so old. Those that
+// cannot be removed now stay.
 void remove_unfinished(const std::string& folder, std::chrono::seconds age) noexcept;
 
 void write_durable_file(const std::string& path, Bytes bytes);

@@ -130,12 +130,6 @@ class DirStore final : public Store {
     return entries;
   }
 
-  LogPosition end_of(const std::string& log) override {
-    check_log(log);
-    check_folder();
-    return file_of(log).end();
-  }
-
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const FileDescriptor lock = take_lock();
@@ -153,11 +147,7 @@ class DirStore final : public Store {
     changes.move();
   }
 
-  std::unique_ptr<StoreWatch> watch() override {
-    return watch_folder(folder_, name(), [](std::string_view file_name) {
-      return file_name != kLockFile && file_name != kChangesFile && !is_unfinished(file_name);
-    });
-  }
+  std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kChangesFile); }
 
  private:
   void put_alone(const Record& record) const {

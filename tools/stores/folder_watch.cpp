@@ -1,9 +1,7 @@
 // The watch of the stores in folders.
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -29,32 +27,17 @@ constexpr std::size_t kEventBytes = 16 * (sizeof(inotify_event) + NAME_MAX + 1);
 
 class FolderWatch final : public StoreWatch {
  public:
-  FolderWatch(const std::string& folder, std::string store_name, IsOfStore is_of_store)
-      : store_name_(std::move(store_name)), is_of_store_(is_of_store) {
-    if (!events_.is_open() || !new_names_.is_open()) throw_watch_error(store_name_, errno);
+  FolderWatch(const std::string& folder, std::string store_name, std::string_view file_name)
+      : store_name_(std::move(store_name)), file_name_(file_name) {
+    if (!events_.is_open()) throw_watch_error(store_name_, errno);
     const std::uint32_t mask = kChangesOfFiles | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR;
     if (::inotify_add_watch(events_.get(), folder.c_str(), mask) < 0) throw_watch_error(store_name_, errno);
   }
 
-  // A name that was not armed before counts as changed: it may have been read before the watch began.
-  void arm(std::span<const WatchedLog> logs) override {
-    std::vector<std::string> names;
-    for (const WatchedLog& log : logs) names.push_back(log.name);
-    std::ranges::sort(names);
-    const bool any_new = !std::ranges::includes(armed_, names);
-    armed_ = std::move(names);
-    if (any_new && ::eventfd_write(new_names_.get(), 1) != 0) throw_watch_error(store_name_, errno);
-  }
+  [[nodiscard]] int descriptor() const override { return events_.get(); }
 
-  [[nodiscard]] std::vector<int> descriptors() const override { return {events_.get(), new_names_.get()}; }
-
-  // All names or none: the watch does not know which file holds which log or record.
-  std::vector<std::string> take() override {
-    eventfd_t count = 0;
-    const bool any_new = ::eventfd_read(new_names_.get(), &count) == 0;
-    const bool any_event = take_events();
-    return any_new || any_event ? armed_ : std::vector<std::string>{};
-  }
+  // The file does not say what has changed.
+  std::vector<std::string> take() override { return std::vector<std::string>(take_events() ? 1 : 0); }
 
  private:
   bool take_events() {
@@ -69,24 +52,22 @@ class FolderWatch final : public StoreWatch {
         const auto* event = reinterpret_cast<const inotify_event*>(at);
         if ((event->mask & kFolderIsGone) != 0) throw_watch_error(store_name_, ENOENT);
         const bool some_lost = (event->mask & IN_Q_OVERFLOW) != 0;
-        if (some_lost || (event->len > 0 && is_of_store_(event->name))) changed = true;
+        if (some_lost || (event->len > 0 && event->name == file_name_)) changed = true;
         at += sizeof(inotify_event) + event->len;
       }
     }
   }
 
   std::string store_name_;
-  IsOfStore is_of_store_;
+  std::string_view file_name_;
   FileDescriptor events_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
-  FileDescriptor new_names_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-  std::vector<std::string> armed_;  // sorted
 };
 
 }  // namespace
 
 std::unique_ptr<StoreWatch> watch_folder(const std::string& folder, const std::string& store_name,
-                                         IsOfStore is_of_store) {
-  return std::make_unique<FolderWatch>(folder, store_name, is_of_store);
+                                         std::string_view file_name) {
+  return std::make_unique<FolderWatch>(folder, store_name, file_name);
 }
 
 }  // namespace keysieve

@@ -109,11 +109,6 @@ class HttpStore final : public Store {
 
   void distrust_copies() override { copies_->are_outdated(); }
 
-  LogPosition end_of(const std::string& log) override {
-    LogFile* file = copy_of_log(log);
-    return file == nullptr ? LogPosition{} : file->end();
-  }
-
  private:
   // Finds out whether the copies still hold.
   void check_changes() {

@@ -138,11 +138,6 @@ class LmdbStore final : public Store {
     return entries;
   }
 
-  LogPosition end_of(const std::string& log) override {
-    check_log(log);
-    return head_in(begin(MDB_RDONLY), log).end;
-  }
-
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     LmdbTransaction transaction = begin(0);
@@ -162,10 +157,7 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  std::unique_ptr<StoreWatch> watch() override {
-    return watch_folder(folder_, name(),
-                        [](std::string_view file_name) { return file_name == kDatabaseFile; });
-  }
+  std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kDatabaseFile); }
 
  private:
   [[nodiscard]] LmdbTransaction begin(unsigned flags) const { return {*environment_, flags, name()}; }

@@ -36,9 +36,9 @@ void check_entries(const std::string& path, LogPosition last, std::span<const Lo
       throw Error(ErrorKind::Usage,
                   path + ": position " + to_text(entry.position) + " does not come after " + to_text(last));
     }
-    if (entry.key && entry.key->size() > std::numeric_limits<std::int32_t>::max()) {
+    if (entry.key.size() > std::numeric_limits<std::int32_t>::max()) {
       throw Error(ErrorKind::Usage,
-                  path + ": a key of " + std::to_string(entry.key->size()) + " bytes is too long");
+                  path + ": a key of " + std::to_string(entry.key.size()) + " bytes is too long");
     }
     last = entry.position;
   }
@@ -66,7 +66,7 @@ void LogFile::append(std::span<const LogEntry> entries) {
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
     append_frame(encode_log_frame(of_frame));
-    for (const LogEntry& entry : of_frame) pass(end_, {entry.position, *entry.key, {}});
+    for (const LogEntry& entry : of_frame) pass(end_, {entry.position, entry.key, {}});
     entries = entries.subspan(of_frame.size());
   }
 }

@@ -111,7 +111,7 @@ class LogFile {
   void begin(std::uint64_t now_milliseconds);
   // Moves the end of the log to now, or to the next position if that is not above it.
   void move_end(std::uint64_t now_milliseconds);
-  // Positions must rise, from above end(); throws Usage otherwise. All have keys. Durable when it returns;
+  // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns;
   // after an exception a first part may be there. An entry at position zero is a note, whatever end() is.
   void append(std::span<const LogEntry> entries);
   // The last note; empty: there is none.

@@ -44,10 +44,6 @@ bool is_valid(const FrameHeader& header) {
          header.payload_bytes % kFrameAlignment == 0;
 }
 
-std::size_t frame_bytes_of(const LogEntry& entry) {
-  return kEntryHeadBytes + (entry.key ? entry.key->size() : 0);
-}
-
 template <typename T>
 void append_bytes(std::string& to, const T& value) {
   to.append(as_text(std::as_bytes(std::span(&value, 1))));
@@ -86,8 +82,8 @@ std::size_t entries_of_one_frame(std::span<const LogEntry> entries) {
   std::size_t bytes = 0;
   std::size_t count = 0;
   while (count < entries.size() &&
-         (count == 0 || bytes + frame_bytes_of(entries[count]) <= kFullFrameBytes)) {
-    bytes += frame_bytes_of(entries[count++]);
+         (count == 0 || bytes + kEntryHeadBytes + entries[count].key.size() <= kFullFrameBytes)) {
+    bytes += kEntryHeadBytes + entries[count++].key.size();
   }
   return count;
 }
@@ -96,8 +92,8 @@ std::string encode_log_frame(std::span<const LogEntry> entries) {
   std::string frame(sizeof(FrameHeader), '\0');
   for (const LogEntry& entry : entries) {
     append_bytes(frame, entry.position);
-    append_bytes(frame, static_cast<std::uint32_t>(entry.key->size()));
-    frame.append(*entry.key);
+    append_bytes(frame, static_cast<std::uint32_t>(entry.key.size()));
+    frame.append(entry.key);
   }
   return sealed(std::move(frame), entries.size());
 }

@@ -2,17 +2,29 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
+
+// Each is defined in the file of its store. Throws Usage for what is wrong with the URL itself; nothing is
+// opened or read before the opener is called.
+StoreOpener dir_store_opener(StoreUrl url);
+StoreOpener lmdb_store_opener(StoreUrl url);
+StoreOpener redis_store_opener(StoreUrl url);
+StoreOpener memcached_store_opener(StoreUrl url);
+StoreOpener http_store_opener(StoreUrl url);
+
 namespace {
 
 struct Scheme {
   std::string_view name;
   StoreOpener (*opener)(StoreUrl url);
   StoreAbilities abilities;
+  bool is_local_path = false;  // what follows is a path of this host, which may be relative
   std::chrono::seconds poll_interval{5};
 };
 
@@ -24,8 +36,8 @@ constexpr StoreAbilities kReadOnly{.log = true, .durable = true};
 constexpr std::chrono::seconds kWebPollInterval{30};
 
 constexpr std::array kSchemes{
-    Scheme{"lmdb", lmdb_store_opener, kEveryAbility},
-    Scheme{"dir", dir_store_opener, kEveryAbility},
+    Scheme{"lmdb", lmdb_store_opener, kEveryAbility, /*is_local_path=*/true},
+    Scheme{"dir", dir_store_opener, kEveryAbility, /*is_local_path=*/true},
     Scheme{"redis", redis_store_opener, kEveryAbility},
     Scheme{"redis+unix", redis_store_opener, kEveryAbility},
     Scheme{"redis-cluster", redis_store_opener, kEveryAbility},
@@ -35,9 +47,11 @@ constexpr std::array kSchemes{
     Scheme{"rediss-sentinel", redis_store_opener, kEveryAbility},
     Scheme{"memcached", memcached_store_opener, kCache},
     Scheme{"memcached+unix", memcached_store_opener, kCache},
-    Scheme{"https", http_store_opener, kReadOnly, kWebPollInterval},
-    Scheme{"http", http_store_opener, kReadOnly, kWebPollInterval},
+    Scheme{"https", http_store_opener, kReadOnly, false, kWebPollInterval},
+    Scheme{"http", http_store_opener, kReadOnly, false, kWebPollInterval},
 };
+
+const LogPosition kBehindAll = log_position(~std::uint64_t{0}, ~std::uint64_t{0});
 
 const Scheme* find_scheme(std::string_view text) noexcept {
   const auto found = std::find_if(kSchemes.begin(), kSchemes.end(), [text](const Scheme& scheme) {
@@ -102,10 +116,31 @@ bool is_store_url(std::string_view text) noexcept {
   return find_scheme(text) != nullptr;
 }
 
+std::string absolute_store_url(const std::string& url) {
+  const Scheme* scheme = find_scheme(url);
+  if (scheme == nullptr || !scheme->is_local_path) return url;
+  const std::size_t path = url.find(':') + 1;
+  if (path == url.size() || std::string_view("/?#").find(url[path]) != std::string_view::npos) return url;
+  std::error_code failure;
+  const std::string working_directory = std::filesystem::current_path(failure).string();
+  if (failure) throw Error(ErrorKind::MissingInput, "working directory: " + failure.message());
+  return url.substr(0, path) + percent_encoded(working_directory, "/:@._-~") + "/" + url.substr(path);
+}
+
+bool may_concern(std::string_view changed, std::string_view set_name) {
+  const std::string part = ":" + std::string(set_name) + ":";
+  return std::ranges::count(changed, ':') < 2 || changed.find(part) != std::string_view::npos;
+}
+
+LogPosition Store::end_of(const std::string& log) {
+  read_after(log, kBehindAll, 1);
+  return facts_of(log).end;
+}
+
 LogFacts Store::facts_of(const std::string& log) {
   const auto known = facts_.find(log);
   if (known != facts_.end()) return known->second;
-  read_after(log, log_position(~std::uint64_t{0}, ~std::uint64_t{0}), 1);
+  read_after(log, kBehindAll, 1);
   return facts_[log];
 }
 

@@ -1,6 +1,6 @@
 // A store carries records, which are small values under text keys, and logs, to which keys are appended.
-// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a line each
-// in CMakeLists.txt, store_url.hpp and store.cpp (kSchemes).
+// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a declaration and a line
+// in store.cpp (kSchemes).
 #pragma once
 
 #include <chrono>
@@ -55,14 +55,12 @@ struct Record {
   std::string value;
 };
 
-// The entry at one position of a log.
+// A key at one position of a log.
 struct LogEntry {
   LogPosition position{};
-  std::optional<std::string> key;  // nothing: a notice, which only wakes watches
-  // The field of an entry that is neither, which another client has written: for messages.
-  std::optional<std::string> unknown_field{};
-  // Which of all keys ever appended to the log it is, from 1. 0: a notice, or a key that another client has
-  // appended in its own way: if it is lost, nobody may notice.
+  std::string key;
+  // Which of all keys ever appended to the log it is, from 1. 0: another client has appended it in its own
+  // way: if it is lost, nobody may notice.
   std::uint64_t ordinal = 0;
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
@@ -77,6 +75,9 @@ struct LogFacts {
   // A file may have been copied or sent without the records next to it.
   LogPosition trimmed_to{};  // entries up to here were removed; all zero: none were
   bool is_cut = false;       // it ends in the middle of an entry, and no writer is at work that would end it
+  // The field of an entry among those just read that holds no key, which another client has written: for
+  // messages.
+  std::string unknown_field{};
 };
 
 // What an lmdb: or dir: store does if its folder is missing; Redis has nothing to create. A reader must
@@ -102,26 +103,21 @@ inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
 // Limit of a key in a log: longer keys can be built into a set, but not added.
 inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
-struct WatchedLog {
-  std::string name;
-  LogPosition seen{};  // everything up to here is known
-};
-
-// Tells, without polling, that a log of a store has grown or that a record may have changed. The hint may
-// come too often and, over a network, too late: to miss nothing, also look at intervals. One thread. Throws
-// as a Store does; after that the watch is useless.
+// Tells, without polling, that a record of a store has changed or that a log has grown. The hint may come too
+// often and, over a network, too late or not at all: to miss nothing, look once when the watch was made, and
+// then also at intervals. One thread. Throws as a Store does; after that the watch is useless.
 class StoreWatch {
  public:
   virtual ~StoreWatch() = default;
 
-  // Watches for anything behind what was seen. Call it again after each take(), with what was seen by then.
-  // Returns at once.
-  virtual void arm(std::span<const WatchedLog> logs) = 0;
-  // One of them becomes readable when there is something to take.
-  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
-  // The armed names that may have something new. Returns at once: empty when nothing has come.
+  // Becomes readable when there is something to take.
+  [[nodiscard]] virtual int descriptor() const = 0;
+  // What has changed since the last call: how the names of its records and logs begin; an empty text stands
+  // for any. Returns at once: nothing when nothing has come.
   virtual std::vector<std::string> take() = 0;
 };
+// Whether such a change may be one of that set, seen or published. One of no set concerns all.
+bool may_concern(std::string_view changed, std::string_view set_name);
 
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
 // kMaxValueBytes. Every call throws Unavailable when the store cannot be reached or does not answer in
@@ -148,7 +144,7 @@ class Store {
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
   virtual void put_many(std::span<const Record> /*records*/) { refuse_use(StoreUse::Write); }
   // Changes nothing and returns false when the key is there already.
-  virtual bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
+  bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
   // Replaces the value only if it is `expected` (nullopt: absent); otherwise changes nothing and returns
   // false. Atomic among all clients. A store that retries after a failover may return false, here and in
   // put_if_absent, because the first try succeeded and only its answer was lost.
@@ -175,27 +171,22 @@ class Store {
     check_log(log);
     return {};
   }
-  // The last position ever given out, trimmed or not; all zero for a log that was never appended to. If it
-  // falls, the store has lost entries.
-  virtual LogPosition end_of(const std::string& log) {
-    check_log(log);
-    return {};
-  }
+  // The last position given out, trimmed or not; all zero for a log that was never begun. If it falls, the
+  // store has lost entries.
+  LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
   // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
   virtual LogFacts facts_of(const std::string& log);
-  // Begins the log if there is none, and moves its end to now, where a notice may stand.
+  // Begins the log if there is none, and moves its end to now.
   virtual void mark(const std::string& /*log*/) { refuse_use(StoreUse::Append); }
-  // Wakes the watches of the log, if the store does not wake them itself when a record changes, as changed
-  // files and commits do.
-  virtual void notify(const std::string& log) { check_log(log); }
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
   // look.
   virtual void distrust_copies() {}
-  // nullptr if the store cannot notify: poll instead. Independent of this connection.
+  // nullptr if the store cannot tell: poll instead. Independent of this connection. From now on it hears of
+  // every change, by any client.
   virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
 
   // What the server's settings may lose, a sentence each; none where the server does not say. `to_adds`: also
@@ -246,8 +237,8 @@ inline std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_mi
   return opener_of(url)(if_missing, patience);
 }
 
-// Returns the URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other
-// URL is returned as it is.
+// Returns the URL of a store of this host with an absolute path: "lmdb:store" and "dir:store" are in the
+// working directory. Any other URL is returned as it is.
 std::string absolute_store_url(const std::string& url);
 
 // Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: it does

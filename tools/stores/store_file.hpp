@@ -51,13 +51,10 @@ inline void share_as_folder(const FileDescriptor& file, const std::string& folde
   if ((made.st_mode & 07777) != mode) static_cast<void>(::fchmod(file.get(), mode));
 }
 
-// Which files of the folder hold records and logs.
-using IsOfStore = bool (*)(std::string_view file_name);
-
-// Reports by inotify what any process of this host writes there, not what other hosts write on a network file
-// system. Throws Unavailable, or Permission, "<store>: cannot watch: <reason>"; the watch throws it when the
-// folder is gone or was replaced.
+// Reports by inotify when any process of this host writes or replaces the file of that name, a constant; not
+// what other hosts do on a network file system. Throws Unavailable, or Permission, "<store>: cannot watch:
+// <reason>"; the watch throws it when the folder is gone or was replaced.
 std::unique_ptr<StoreWatch> watch_folder(const std::string& folder, const std::string& store_name,
-                                         IsOfStore is_of_store);
+                                         std::string_view file_name);
 
 }  // namespace keysieve

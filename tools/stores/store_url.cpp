@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/bytes.hpp"
@@ -227,17 +225,6 @@ StoreUrl parse_store_url(const std::string& url) {
   parsed.parameters = parameters_of(query, url);
   parsed.prefix = checked_prefix(parsed, take_parameter(parsed, "prefix").value_or("keysieve"));
   return parsed;
-}
-
-std::string absolute_store_url(const std::string& url) {
-  const std::size_t path = url.find(':') + 1;
-  const std::string_view scheme = std::string_view(url).substr(0, path);
-  if (scheme != "lmdb:" && scheme != "dir:") return url;
-  if (path == url.size() || std::string_view("/?#").find(url[path]) != std::string_view::npos) return url;
-  std::error_code failure;
-  const std::string working_directory = std::filesystem::current_path(failure).string();
-  if (failure) throw Error(ErrorKind::MissingInput, "working directory: " + failure.message());
-  return std::string(scheme) + percent_encoded(working_directory, "/:@._-~") + "/" + url.substr(path);
 }
 
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name) {

@@ -1,5 +1,4 @@
-// A store's URL taken apart by libcurl's parser, and what each kind of store makes of it: every store's file
-// defines one of the openers below, and store.cpp names it next to its schemes.
+// A store's URL taken apart by libcurl's parser, for the openers of the stores.
 #pragma once
 
 #include <chrono>
@@ -86,13 +85,5 @@ TlsFiles take_tls_files(StoreUrl& url);
 std::string take_folder(StoreUrl& url);
 // The path of the server's unix socket, of a store that is a path alone.
 std::string take_socket_path(const StoreUrl& url);
-
-// Throw Usage for what is wrong with the URL itself; nothing is opened or read before the opener is
-// called.
-StoreOpener dir_store_opener(StoreUrl url);
-StoreOpener lmdb_store_opener(StoreUrl url);
-StoreOpener redis_store_opener(StoreUrl url);
-StoreOpener memcached_store_opener(StoreUrl url);
-StoreOpener http_store_opener(StoreUrl url);
 
 }  // namespace keysieve

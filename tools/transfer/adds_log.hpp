@@ -20,15 +20,7 @@ inline std::string adds_log(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
 }
 
-// Wakes the loaders that follow a set, after one of its records has changed. Returns a warning if that
-// fails: the change is done all the same, and the loaders see it at their next poll.
-std::optional<std::string> wake_loaders(Store& store, const std::string& set_name);
-
-// Wakes the loaders of every set that has a pointer record, after a change that concerns all. Returns the
-// first warning, and still tries to wake the loaders of the other sets.
-std::optional<std::string> wake_loaders_of_all(Store& store);
-
-// Returns true if the log holds any key; notices do not count.
+// Returns true if the log holds any key.
 bool has_keys(Store& store, const std::string& log);
 // Returns true if any key was added since the log was trimmed.
 inline bool has_adds(Store& store, const std::string& set_name) {

@@ -32,7 +32,7 @@ std::vector<LogEntry> CheckedLog::read_after(const LogPosition& after, std::size
   if (log.begun != known_.begun) begin(log.begun);
   const LogPosition trimmed_to = std::max(trimmed_to_, log.trimmed_to);
   for (const LogEntry& entry : entries) {
-    if (entry.key && entry.position >= known_.position) pass(entry, trimmed_to);
+    if (entry.position >= known_.position) pass(entry, trimmed_to);
   }
   if (entries.size() < max_entries) end(log, trimmed_to);
   return entries;

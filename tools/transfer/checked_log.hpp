@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/worker/base/log_position.hpp"
+#include "tools/records/log_witness.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -20,16 +21,6 @@ namespace keysieve {
 struct LogGap {
   LogPosition since{};        // when it first found that the log lacks keys; all zero: it has them
   bool is_whole_log = false;  // there was no log
-};
-
-// What was once known of an adds log, by a push or by a host.
-struct LogWitness {
-  LogPosition begun{};        // of the log; all zero: none was known
-  LogPosition position{};     // of the last key in it that was known; all zero: there was none
-  LogPosition lost_to{};      // keys that were added up to here may be lost
-  std::uint64_t ordinal = 0;  // of the last key up to there that has one, or that was ever in the log
-
-  friend bool operator==(const LogWitness&, const LogWitness&) = default;
 };
 
 class CheckedLog {

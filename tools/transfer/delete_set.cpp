@@ -1,17 +1,14 @@
 #include "tools/transfer/delete_set.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <span>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "core/worker/base/clock.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -33,24 +30,13 @@ bool discard_all(PointerRecord& pointer, const LogPosition& end_of_log) {
   return true;
 }
 
-// The push of a chunk whose key is as chunk_key() writes it; nothing for any other key.
-std::optional<PushId> push_of_chunk(const Store& store, const std::string& set_name, std::string_view key) {
-  const auto push_id =
-      parse_id(key.substr(store.prefix().size() + set_name.size() + 2, 2 * std::tuple_size_v<PushId>));
-  const std::string_view digits = key.substr(key.rfind(':') + 1);
-  std::uint32_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_chunk = push_id && key == chunk_key(store.prefix(), set_name, *push_id, number);
-  return is_chunk ? push_id : std::nullopt;
-}
-
 // The keys of all chunks that the store has of the set, whatever its record lists.
 using StoredChunks = std::map<PushId, std::set<std::string>>;
 StoredChunks stored_chunks(Store& store, const std::string& set_name) {
   StoredChunks chunks;
   if (!store.abilities().list) return chunks;
   for (const std::string& key : store.keys_with_prefix(store.prefix() + ":" + set_name + ":")) {
-    if (const auto push_id = push_of_chunk(store, set_name, key)) chunks[*push_id].insert(key);
+    if (const auto chunk = parse_chunk_key(store.prefix(), key)) chunks[chunk->push_id].insert(key);
   }
   return chunks;
 }
@@ -82,7 +68,7 @@ bool has_anything_of(Store& store, const std::string& set_name) {
 }
 
 DeletedSet delete_set(Store& store, const std::string& set_name) {
-  // With nothing in the log but notices, the snapshot may come back: no key would be lost.
+  // With no key in the log, the snapshot may come back: none would be lost.
   const LogPosition end_of_log =
       has_adds(store, set_name) ? store.end_of(adds_log(store, set_name)) : LogPosition{};
   // Reads the names first and the record later. A push is announced before it puts chunks, so each of these

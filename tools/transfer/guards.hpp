@@ -12,6 +12,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -27,6 +28,15 @@ struct Baseline {
 
 inline Baseline baseline_of(const SnapshotView& snapshot) {
   return {snapshot.header().key_count, snapshot.seed(), snapshot.value_sample()};
+}
+
+// What snapshots are measured against if this generation is the one before.
+inline Baseline baseline_of(const SnapshotRecord& record) {
+  return {record.key_count, record.seed, record.value_sample};
+}
+// The generation before the current one, for the guards; nothing if none is kept.
+inline std::optional<Baseline> baseline_before(const PointerRecord& record) {
+  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
 }
 
 // Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer

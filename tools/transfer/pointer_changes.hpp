@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 

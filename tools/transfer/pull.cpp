@@ -4,7 +4,7 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -78,7 +78,8 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
       return {current, baseline_before(*pointer), std::move(*snapshot)};
     }
     if (tried == current) {
-      throw Error(ErrorKind::Data, source + ": is damaged, push again: " +
+      throw Error(ErrorKind::Data, source + ": is damaged" +
+                                       (store.abilities().write ? ", push again: " : ": ") +
                                        std::get<MissingChunk>(fetched).key + " is missing");
     }
     tried = current;

@@ -7,9 +7,9 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -269,7 +269,6 @@ class Push {
   }
 
   PushResult finish(const PointerRecord& pointer) {
-    if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
     tidy_up(pointer);
     return result_of(find_kept(pointer, record_.push_id).value());
   }

@@ -5,7 +5,6 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/guards.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -78,7 +77,7 @@ RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optio
                                     " is not kept; kept: " + list_of_kept(*pointer));
 }
 
-RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
+SnapshotRecord rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress) {
   check_whole(store, set_name, plan, progress);
   const PointerRecord pointer =
@@ -90,9 +89,7 @@ RollbackResult rollback(Store& store, const std::string& set_name, const Rollbac
         make_current(changed, std::move(record));
         return true;
       });
-  RollbackResult result{pointer.current.value(), {}};
-  if (auto warning = wake_loaders(store, set_name)) result.warnings.push_back(std::move(*warning));
-  return result;
+  return pointer.current.value();
 }
 
 }  // namespace keysieve

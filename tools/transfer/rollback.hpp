@@ -25,17 +25,12 @@ std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotR
 // or not kept, Data, and as the store does. Messages list what is kept.
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to = {});
 
-struct RollbackResult {
-  SnapshotRecord record;  // the target's, under the next generation, and with `restores`
-  std::vector<std::string> warnings;
-};
-
-// Fetches and checks the whole target, makes it current by compare-and-set, and wakes the loaders. The
-// generation that was current becomes the newest of the previous ones. Adds since the target's adds_from
-// stay: a loader builds its layer from there. Throws Data if the target is damaged, Locked if something else
-// became current since the plan was made, and as the store does. After Unavailable the rollback may be done;
-// after any other error nothing has changed.
-RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
+// Fetches and checks the whole target and makes it current by compare-and-set. Returns its record, under the
+// next generation and with `restores`. What was current becomes the newest of the previous ones. Adds since
+// the target's adds_from stay: a loader builds its layer from there. Throws Data if the target is damaged,
+// Locked if something else became current since the plan was made, and as the store does. After Unavailable
+// the rollback may be done; after any other error nothing has changed.
+SnapshotRecord rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress = {});
 
 }  // namespace keysieve

@@ -2,7 +2,7 @@
 
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 

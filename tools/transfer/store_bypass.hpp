@@ -21,8 +21,7 @@ struct StoreBypass {
 };
 
 // Set and clear the bypass of one set, or of all sets of the store if there is no name. Setting replaces an
-// existing one. Both throw Usage for a wrong set name, and as the store does. Wake the loaders afterwards,
-// see wake_loaders() and wake_loaders_of_all().
+// existing one. Both throw Usage for a wrong set name, and as the store does.
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass);
 void clear_store_bypass(Store& store, const std::optional<std::string>& set_name);
 

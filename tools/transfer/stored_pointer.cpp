@@ -5,17 +5,13 @@
 #include <set>
 #include <utility>
 
-#include "core/worker/base/checksum.hpp"
-#include "core/worker/base/set_name.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {
-
-constexpr std::string_view kPointerSuffix = ":current";
 
 // A lost race means that another process's change went through; so many in a row are no accident.
 constexpr int kMaxRaces = 32;
@@ -68,18 +64,13 @@ std::vector<std::string> chunk_key_batch(const Store& store, const std::string& 
 }
 
 std::string pointer_key(const Store& store, const std::string& set_name) {
-  return (store.prefix() + ":" + checked_set_name(set_name)).append(kPointerSuffix);
+  return pointer_key(store.prefix(), set_name);
 }
 
 std::vector<std::string> set_names_in(Store& store) {
-  const std::string prefix = store.prefix() + ":";
   std::set<std::string> names;  // a listing may name a record twice
-  for (const std::string& key : store.keys_with_prefix(prefix)) {
-    if (!key.starts_with(prefix)) continue;
-    std::string_view name = std::string_view(key).substr(prefix.size());
-    if (!name.ends_with(kPointerSuffix)) continue;
-    name.remove_suffix(kPointerSuffix.size());
-    if (is_set_name(name)) names.emplace(name);
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    if (auto name = set_of_pointer_key(store.prefix(), key)) names.insert(std::move(*name));
   }
   return {names.begin(), names.end()};
 }
@@ -145,27 +136,6 @@ void trim_adds(Store& store, const std::string& set_name, const PointerRecord& p
   if (!store.abilities().log) return;
   // Also if nothing is to be trimmed: it removes what a killed writer has left at the end of a file.
   store.trim(adds_log(store, set_name), pointer.adds_trimmed_to);
-}
-
-SnapshotRecord describe(const SnapshotView& snapshot) {
-  const SnapshotHeader& header = snapshot.header();
-  SnapshotRecord record;
-  record.build_id = header.build_id;
-  record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(snapshot.bytes().size()));
-  record.bytes = snapshot.bytes().size();
-  record.checksum = checksum(snapshot.bytes());
-  record.as_of = header.as_of;
-  record.adds_from = header.adds_from;
-  record.key_count = header.key_count;
-  record.kind = snapshot.kind().name;
-  record.hash_count = header.hash_count;
-  record.shard_bytes = header.shard_bytes;
-  record.retrieval_bytes = header.retrieval_bytes;
-  record.value_bits = header.value_bits;
-  record.value_sample = snapshot.value_sample();
-  record.shard_count = header.shard_count;
-  record.seed = header.seed;
-  return record;
 }
 
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name) {

@@ -9,8 +9,8 @@
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -51,8 +51,5 @@ void remove_garbage(Store& store, const std::string& set_name, const PointerReco
 
 // Trims the adds log as far as `pointer` says. Throws as the store does.
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer);
-
-// Returns a record with the snapshot's own data; generation and push id are still 0.
-SnapshotRecord describe(const SnapshotView& snapshot);
 
 }  // namespace keysieve

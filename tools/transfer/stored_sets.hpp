@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/worker/base/error.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 

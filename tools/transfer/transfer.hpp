@@ -12,9 +12,9 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 

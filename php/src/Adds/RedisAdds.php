@@ -36,7 +36,8 @@ final class RedisAdds implements Adds
     private const KEY_BYTES = 1 << 20; // loaders skip what is longer
     private const BATCH_KEYS = 1_000;
     private const BATCH_BYTES = 1 << 20;
-    /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. */
+    /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. Then
+     * it tells the loaders. */
     private const APPEND = <<<'LUA'
         local function last(from)
           local up_to, count = '+', 1
@@ -64,6 +65,7 @@ final class RedisAdds implements Adds
           id = redis.pcall('XADD', KEYS[1], '*', 'key', key, 'log', known.log, 'count', string.format('%.0f', known.count))
           if id.err then return id end
         end
+        redis.pcall('PUBLISH', KEYS[1]:match('^[^:]*') .. ':changes', KEYS[1])
         return id
         LUA;
 

@@ -168,9 +168,10 @@ TEST_P(RoundTrip, CarriesEveryNulSeparatedKeyToSharedMemory) {
 
 std::vector<RoundTrip::ParamType> every_kind_and_store() {
   const auto kinds = filter_kinds();
+  const auto stores = stores_that({.write = true});
   std::vector<RoundTrip::ParamType> pairs;
-  for (std::size_t i = 0; i < std::max(kinds.size(), stores_to_push_to.size()); ++i)
-    pairs.emplace_back(kinds[i % kinds.size()].name, stores_to_push_to[i % stores_to_push_to.size()]);
+  for (std::size_t i = 0; i < std::max(kinds.size(), stores.size()); ++i)
+    pairs.emplace_back(kinds[i % kinds.size()].name, stores[i % stores.size()]);
   return pairs;
 }
 
@@ -179,11 +180,6 @@ std::string case_name(const ::testing::TestParamInfo<RoundTrip::ParamType>& info
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKindAndStore, RoundTrip, ValuesIn(every_kind_and_store()), case_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, RoundTrip,
-                         ::testing::Combine(::testing::Values("split_block_bloom"), every_redis_over_tls),
-                         case_name);
-#endif
 
 // A set without keys, a ban list with nobody left. That every kind answers absent is proved in
 // tests/core/snapshot.

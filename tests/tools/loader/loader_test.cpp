@@ -76,7 +76,7 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
   const auto look = [&] {
     std::this_thread::sleep_for(2 * SeenKeeper::kPause);
     loader.look_at_seen_sets();
-    loader.arm_watches();
+    loader.begin_watches();
   };
   for (int i = 0; i < 2; ++i) look();
   EXPECT_EQ(loader.exit_status(), 0) << loader.summary();

@@ -13,9 +13,9 @@
 #include "core/worker/shm/set_reader.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -140,7 +140,7 @@ class Site {
   SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const {
     const auto store = open_store(url);
     const std::uint64_t before = read_pointer(*store, set_name)->previous.at(0).generation;
-    return rollback(*store, set_name, plan_rollback(*store, set_name, before)).record;
+    return rollback(*store, set_name, plan_rollback(*store, set_name, before));
   }
   SnapshotRecord roll_back(const std::string& set_name) const { return roll_back(set_name, store_url()); }
   // Appends the keys to the set's adds log, in the order of their numbers.

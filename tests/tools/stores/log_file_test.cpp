@@ -33,7 +33,7 @@ class LogFileTest : public ::testing::Test {
   }
   static std::vector<std::string> keys_in(LogFile& file) {
     std::vector<std::string> keys;
-    for (const LogEntry& entry : file.read_after(kBeforeAll, kAllBytes)) keys.push_back(*entry.key);
+    for (const LogEntry& entry : file.read_after(kBeforeAll, kAllBytes)) keys.push_back(entry.key);
     return keys;
   }
   std::vector<std::string> keys_in_file() const {
@@ -55,7 +55,7 @@ class LogFileTest : public ::testing::Test {
 
 TEST_F(LogFileTest, KeepsPositionsAsTheyAreGiven) {
   const std::vector<LogEntry> given{
-      {log_position(5, 0), "a", {}, 1}, {log_position(5, 7), "", {}, 2}, {log_position(6, 0), "b", {}, 3}};
+      {log_position(5, 0), "a", 1}, {log_position(5, 7), "", 2}, {log_position(6, 0), "b", 3}};
   file_.append(given);
   EXPECT_EQ(LogFile(path_).read_after(kBeforeAll, kAllBytes), given);
   EXPECT_EQ(LogFile(path_).end(), log_position(6, 0));
@@ -80,7 +80,7 @@ TEST_F(LogFileTest, ContinuesWhereItStopped) {
   for (LogPosition seen{};;) {
     const auto some = reader.read_after(seen, 999);
     if (some.empty()) break;
-    for (const LogEntry& entry : some) read.push_back(*entry.key);
+    for (const LogEntry& entry : some) read.push_back(entry.key);
     seen = some.back().position;
   }
   EXPECT_TRUE(read == keys);
@@ -343,7 +343,7 @@ TEST_F(LogFileTest, GivesEachKeyTheSameOrdinalHoweverItIsReadAndTrimmed) {
     for (;;) {
       const std::vector<LogEntry> some = file.read_after(after, at_a_time);
       if (some.empty()) return found;
-      for (const LogEntry& entry : some) found[*entry.key] = entry.ordinal;
+      for (const LogEntry& entry : some) found[entry.key] = entry.ordinal;
       after = some.back().position;
     }
   };

@@ -1,4 +1,5 @@
 // What every store must do with records. Runs over each store.
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -13,10 +14,7 @@ namespace {
 
 class RecordConformance : public StoreConformance {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, every_store_of_records, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, RecordConformance, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, ::testing::ValuesIn(kStoreKinds), store_kind_name);
 
 TEST_P(RecordConformance, GivesBackTheValueThatWasPutLastAndNothingBefore) {
   std::string all_bytes(256, '\0');
@@ -176,34 +174,28 @@ TEST_P(RecordConformance, LetsOnlyOneRacingWriterPutIfAbsent) {
   EXPECT_EQ(winners, 1);
 }
 
-// What every store that notifies of changes must do. Runs over each of them.
+// What every store that tells of changes must do.
 
-const std::string kOtherLog = "keysieve:shop:adds";
 // How long nothing may come when nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};
 
 class WatchConformance : public StoreConformance {
  protected:
-  // Arms the watch with everything that has come so far.
-  static void arm_at_end(StoreWatch& watch, Store& store, const std::vector<std::string>& logs = {kLog}) {
-    std::vector<WatchedLog> watched;
-    for (const std::string& log : logs) watched.push_back({log, store.end_of(log)});
-    watch.arm(watched);
-  }
-
-  // A watch that is armed, with everything that has come so far taken.
+  // With everything that has come so far taken.
   static std::unique_ptr<StoreWatch> quiet_watch(Store& store) {
     auto watch = store.watch();
-    do arm_at_end(*watch, store);
-    while (!wait(*watch, kQuiet).empty());
+    while (!wait(*watch, kQuiet).empty()) {
+    }
     return watch;
+  }
+  static bool wakes(StoreWatch& watch, const std::string& set_name = "tags") {
+    return std::ranges::any_of(wait(watch),
+                               [&](const std::string& name) { return may_concern(name, set_name); });
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, every_store_and_sentinel, store_kind_name);
-#ifdef KEYSIEVE_REDIS_TLS
-INSTANTIATE_TEST_SUITE_P(OverTls, WatchConformance, every_redis_over_tls, store_kind_name);
-#endif
+INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, ::testing::ValuesIn(stores_that({.watch = true})),
+                         store_kind_name);
 
 TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   const auto store = open();
@@ -217,62 +209,30 @@ TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   EXPECT_THAT(watch->take(), IsEmpty()) << "and does not wait";
 }
 
-TEST_P(WatchConformance, WakesWhenAnotherClientAppendsAndAgainWhenArmedAgain) {
-  const auto store = open();
+TEST_P(WatchConformance, WakesEachTimeAnotherClientAppends) {
   const auto watch = [this] { return quiet_watch(*open()); }();  // it outlives its store
   for (int i = 0; i < 3; ++i) {
     append(*open(), {"a"});
-    EXPECT_THAT(wait(*watch), Contains(kLog));
-    arm_at_end(*watch, *store);
+    EXPECT_TRUE(wakes(*watch));
   }
+  append(*open(), {"a"}, "keysieve:seen.d:clicks:log");
+  EXPECT_TRUE(wakes(*watch, "clicks"));
 }
 
-// Does what a writer does after changing records of a set. Redis needs the notice, other stores wake
-// without it.
-TEST_P(WatchConformance, WakesWhenARecordHasChangedOrIsRemoved) {
-  const auto store = open();
-  const auto watch = quiet_watch(*store);
+TEST_P(WatchConformance, WakesWhenARecordIsPutReplacedOrRemoved) {
+  const std::string pointer = "keysieve:tags:current";
+  const auto watch = quiet_watch(*open());
   const auto writer = open();
-  put(*writer, "keysieve:tags:current", "1");
-  writer->notify(kLog);
-  EXPECT_THAT(wait(*watch), Contains(kLog));
-  arm_at_end(*watch, *store);
-  ASSERT_TRUE(writer->compare_and_set({"keysieve:tags:current", "2"}, "1"));
-  writer->notify(kLog);
-  EXPECT_THAT(wait(*watch), Contains(kLog));
-  arm_at_end(*watch, *store);
-  remove_record(*writer, "keysieve:tags:current");
-  writer->notify(kLog);
-  EXPECT_THAT(wait(*watch), Contains(kLog));
-}
-
-TEST_P(WatchConformance, ReportsAnyOfManyLogs) {
-  const auto store = open();
-  const auto watch = store->watch();
-  arm_at_end(*watch, *store, {kLog, kOtherLog});
-  while (!wait(*watch, kQuiet).empty()) arm_at_end(*watch, *store, {kLog, kOtherLog});
-  append(*open(), {"a"}, kOtherLog);
-  EXPECT_THAT(wait(*watch), Contains(kOtherLog));
-}
-
-TEST_P(WatchConformance, WakesForWhatCameBeforeItWasArmed) {
-  const auto store = open();
-  const LogPosition seen = append(*store, {"a"});
-  append(*store, {"b"});
-  const auto watch = store->watch();
-  arm(*watch, {{kLog, seen}});
-  EXPECT_THAT(wait(*watch), Contains(kLog));
-}
-
-TEST_P(WatchConformance, WakesForALogThatIsArmedLater) {
-  const auto store = open();
-  const LogPosition seen = store->end_of(kOtherLog);
-  const auto watch = store->watch();
-  arm_at_end(*watch, *store, {kLog});
-  append(*store, {"b"}, kOtherLog);
-  while (!wait(*watch, kQuiet).empty()) arm_at_end(*watch, *store, {kLog});
-  arm(*watch, {{kLog, store->end_of(kLog)}, {kOtherLog, seen}});
-  EXPECT_THAT(wait(*watch), Contains(kOtherLog));
+  put(*writer, pointer, "1");
+  EXPECT_TRUE(wakes(*watch));
+  ASSERT_TRUE(writer->compare_and_set({pointer, "2"}, "1"));
+  EXPECT_TRUE(wakes(*watch));
+  remove_record(*writer, pointer);
+  EXPECT_TRUE(wakes(*watch));
+  writer->put_many(records_of({"keysieve:tags:current", "keysieve:tags:bypass"}, "3"));
+  EXPECT_TRUE(wakes(*watch));
+  put(*writer, "keysieve:bypass", "4");
+  EXPECT_TRUE(wakes(*watch)) << "it is of all sets";
 }
 
 // Sleeps until it is woken, looks, and sleeps again. If a wake-up were lost, or came before the entry could
@@ -296,11 +256,19 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
       seen = entry.position;
       ++seen_count;
     }
-    arm(*watch, {{kLog, seen}});
     woken = seen_count == kRounds || !wait(*watch).empty();
   }
   EXPECT_EQ(seen_count, kRounds);
   writer.join();
+}
+
+TEST(MayConcern, SaysOfAChangeWhichSetsItMayBeOf) {
+  for (const char* changed : {"", "keysieve:", "keysieve:bypass", "keysieve:tags:adds",
+                              "keysieve:tags:0123:7", "keysieve:seen.d:tags:log"}) {
+    EXPECT_TRUE(may_concern(changed, "tags")) << changed;
+  }
+  for (const char* changed : {"keysieve:shop:adds", "keysieve:tags2:adds", "keysieve:seen.d:shop:log"})
+    EXPECT_FALSE(may_concern(changed, "tags")) << changed;
 }
 
 }  // namespace

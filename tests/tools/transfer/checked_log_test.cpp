@@ -25,14 +25,11 @@ class CheckedLogTest : public ::testing::Test {
   ServerContents::Log& log() { return server_.contents.logs[kLog]; }
   // 0: a key of another client, which has no ordinal.
   void put_key(std::uint64_t ordinal, std::uint64_t milliseconds) {
-    put_entry({.position = at(milliseconds), .key = "key", .ordinal = ordinal});
+    log().entries[at(milliseconds)] = {.position = at(milliseconds), .key = "key", .ordinal = ordinal};
+    log().end = std::max(log().end, at(milliseconds));
     log().count = std::max(log().count, ordinal);
   }
-  void put_entry(const LogEntry& entry) {
-    log().entries.emplace(entry.position, entry);
-    log().end = std::max(log().end, entry.position);
-  }
-  void put_notice(std::uint64_t milliseconds) { put_entry({at(milliseconds), std::nullopt}); }
+  void put_mark(std::uint64_t milliseconds) { log().end = at(milliseconds); }
   void trim(std::uint64_t milliseconds) { server_.trim(kLog, at(milliseconds)); }
   // The last entries are gone, as after a failover.
   void fall_back_to(std::uint64_t milliseconds) {
@@ -76,7 +73,7 @@ class CheckedLogTest : public ::testing::Test {
 
 TEST_F(CheckedLogTest, HasWhatWasKnownAndGoesOn) {
   put_three_keys();
-  put_notice(35);
+  put_mark(35);
   expect_whole(second_);
   EXPECT_EQ(read(second_).known(), (LogWitness{at(1), at(30), {}, 3}));
   fall_back_to(20);
@@ -147,7 +144,7 @@ TEST_F(CheckedLogTest, HasLostKeysThoughItsCountIsAsItWas) {
 
 TEST_F(CheckedLogTest, HasLostKeysIfItGoesOnWithoutThem) {
   put_key(1, 10);
-  put_notice(35);
+  put_mark(35);
   expect_lost(second_, 35);
 }
 
@@ -194,7 +191,7 @@ TEST_F(CheckedLogTest, MayLoseNoticesAndGetKeysOfOtherClients) {
   put_key(0, 12);
   put_key(2, 20);
   put_key(0, 25);
-  put_notice(35);
+  put_mark(35);
   expect_whole({at(1), at(10), {}, 1});
   const LogWitness known = read(second_).known();
   EXPECT_EQ(known, (LogWitness{at(1), at(25), {}, 2}));

@@ -6,8 +6,8 @@
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
@@ -155,8 +155,11 @@ TEST_P(DeleteSetWithAdds, MakesAPushThatIsUnderWayBeginAgain) {
   expect_usable(*store_, "pushed");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, ::testing::ValuesIn(stores_to_push_to), store_kind_name);
-INSTANTIATE_TEST_SUITE_P(Stores, DeleteSetWithAdds, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, ::testing::ValuesIn(usual_stores_that({.write = true})),
+                         store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, DeleteSetWithAdds,
+                         ::testing::ValuesIn(usual_stores_that({.write = true, .log = true})),
+                         store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

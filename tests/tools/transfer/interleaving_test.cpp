@@ -112,7 +112,7 @@ TEST_P(OneOperation, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
   const Fault fault = GetParam().fault;
   int at = 1;
   while (survives_fault(*empty_store(), deeds, fault, at) && !HasFailure()) ++at;
-  EXPECT_GT(at, fault == Fault::FalseThoughDone ? 15 : 60);
+  EXPECT_GT(at, fault == Fault::FalseThoughDone ? 15 : 55);
 }
 
 struct NamedDeed {

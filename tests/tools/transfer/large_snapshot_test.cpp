@@ -76,7 +76,8 @@ class LargeSnapshot : public ::testing::TestWithParam<StoreKind> {
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, ::testing::ValuesIn(stores_to_push_to), store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, ::testing::ValuesIn(usual_stores_that({.write = true})),
+                         store_kind_name);
 
 TEST_P(LargeSnapshot, ComesBackAsItWasPushed) {
   EXPECT_EQ(timed("pushed", kWorkingBytes,

@@ -1,6 +1,6 @@
 // What a pointer record says and may not say. tests/faults/damaged_bytes_test.cpp changes each of its bytes
 // and cuts it short everywhere.
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/pointer_record.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -39,9 +39,6 @@ class SteppedStore : public StoreDecorator {
   void mark(const std::string& log) override {
     step([&] { inner_.mark(log); });
   }
-  void notify(const std::string& log) override {
-    step([&] { inner_.notify(log); });
-  }
 
  protected:
   virtual void before_step() {}

@@ -9,7 +9,7 @@
 #include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {

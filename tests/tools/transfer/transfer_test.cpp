@@ -8,7 +8,7 @@
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -25,7 +25,8 @@ class TransferOverEveryStore : public ::testing::TestWithParam<StoreKind> {
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TransferOverEveryStore, every_store_of_snapshots, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, TransferOverEveryStore, ::testing::ValuesIn(usual_stores_that({})),
+                         store_kind_name);
 
 TEST_P(TransferOverEveryStore, BringsEverySetToAnotherClient) {
   const auto tags = build_snapshot({.keys = 20'000, .shard_count = kShardsOfSomeBatches});
@@ -173,7 +174,9 @@ TEST_P(StoreBypassTest, RefusesAWrongSetName) {
   EXPECT_EQ(failure_of([&] { read_store_bypasses(*store_, "../x"); }), ErrorKind::Usage);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest,
+                         ::testing::ValuesIn(usual_stores_that({.write = true, .durable = true})),
+                         store_kind_name);
 
 TEST(BypassedUntil, IsTheLaterEndOfThoseInForce) {
   EXPECT_EQ(bypassed_until({}, kBypassedAt), std::nullopt);

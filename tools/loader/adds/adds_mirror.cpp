@@ -55,9 +55,7 @@ bool AddsMirror::is_durable() {
 
 std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) {
   Entries fresh;
-  for (const LogEntry& entry : entries) {
-    if (entry.key) take(fresh, entry.position, *entry.key);
-  }
+  for (const LogEntry& entry : entries) take(fresh, entry.position, entry.key);
   if (fresh.empty()) return std::nullopt;
   unsaved_ += fresh.size();
   const std::size_t first = first_after(fresh.front().position);

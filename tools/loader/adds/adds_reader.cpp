@@ -37,9 +37,7 @@ AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader, Retr
 
 void AddsReader::begin_look() {
   is_compared_ = false;
-  is_up_to_date_ = false;
   has_more_ = false;
-  has_notice_ = false;
   load_mirror();
 }
 
@@ -107,7 +105,9 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
       after = {};
       continue;
     }
-    find_hole(store.facts_of(log_name_), seen_);
+    const LogFacts facts = store.facts_of(log_name_);
+    find_hole(facts, seen_);
+    if (!facts.unknown_field.empty()) log_.say_unknown_entry(log_name_, facts.unknown_field);
     has_more_ = entries.size() == kBatchEntries;
     count += entries.size();
     if (!entries.empty()) after = entries.back().position;
@@ -116,7 +116,6 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     if (!has_more_) break;
     if (!on_progress_()) throw Stopped{};
   }
-  is_up_to_date_ = true;
   if (has_more_) return;
   const LogFacts facts = store.facts_of(log_name_);
   if (!facts.is_cut) compare(store, log.is_behind(), by_push);
@@ -136,7 +135,7 @@ void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWit
   const bool is_known_log = by_push != nullptr && known.begun == by_push->begun;
   if (!has_read_keys && !is_known_log && known.begun != LogPosition{}) {
     known.begun = {};
-    read_from_beginning();  // its notices may have come later than the keys of the next one
+    read_from_beginning();  // of the next one
   }
   if (by_push == nullptr) pushed_ = {};
   if (!is_behind() || needed.trimmed_at_most < known_.behind_since) return;
@@ -211,26 +210,18 @@ void AddsReader::compare(Store& store, bool is_behind, const LogWitness* by_push
   known_.is_gone = is_behind && store.facts_of(log_name_).begun == LogPosition{} ? 1 : 0;
 }
 
-void AddsReader::skip(Store& store) {
-  log_name_ = adds_log(store, config_.name);
-  seen_ = store.end_of(log_name_);
-  read_from_.reset();
-  is_up_to_date_ = true;
-}
-
 void AddsReader::take(std::vector<LogEntry> entries) {
   std::erase_if(entries, [this](const LogEntry& entry) { return entry.position <= seen_; });
   if (entries.empty()) return;
-  for (LogEntry& entry : entries) {
-    if (entry.unknown_field) log_.say_unknown_entry(log_name_, *entry.unknown_field);
-    has_notice_ = has_notice_ || (!entry.key && !entry.unknown_field);
-    if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
-    log_.say_too_long(entry.key->size());
-    entry.key.reset();
-  }
+  const LogPosition last = entries.back().position;
+  std::erase_if(entries, [this](const LogEntry& entry) {
+    const bool is_too_long = entry.key.size() > kMaxLoggedKeyBytes;
+    if (is_too_long) log_.say_too_long(entry.key.size());
+    return is_too_long;
+  });
   const std::optional<LogPosition> before = mirror_.merge(entries);
   if (before) news_ = std::min(news_.value_or(*before), *before);
-  seen_ = entries.back().position;  // last: what memory ran out for is read again
+  seen_ = last;  // only now: what memory ran out for is read again
 }
 
 // Without a writable cache the latest adds are lost if shared memory is wiped while the log cannot be read,
@@ -266,11 +257,6 @@ void AddsReader::forget(const LogPosition& up_to) {
   mirror_.trim(up_to);
   if (read_from_) read_from_ = std::max(*read_from_, up_to);
   save_mirror();
-}
-
-std::optional<WatchedLog> AddsReader::watched_log() const {
-  if (!is_up_to_date_) return std::nullopt;
-  return WatchedLog{log_name_, seen_};
 }
 
 }  // namespace keysieve

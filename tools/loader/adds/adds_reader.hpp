@@ -11,9 +11,9 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/set_log.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -39,8 +39,6 @@ class AddsReader {
   // has read it, and Data if the log is cut. What had arrived by then is kept.
   void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
             bool is_trusted = true);
-  // Skips what the log holds so far, for a set without a snapshot.
-  void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept { must_read_again_ = true; }
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
@@ -75,10 +73,8 @@ class AddsReader {
   // A position after which everything is that arrived since the last call; nothing when nothing did.
   std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
 
-  // The log, and how far this look has read it; nothing when it did not get that far.
-  [[nodiscard]] std::optional<WatchedLog> watched_log() const;
-  // Whether another look is due right away: there are more entries, or a notice says that a record changed.
-  [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
+  // Whether there are more entries, so that another look is due right away.
+  [[nodiscard]] bool has_more() const noexcept { return has_more_; }
 
  private:
   void read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
@@ -115,9 +111,7 @@ class AddsReader {
   KnownLog known_;
   LogWitness pushed_;  // what the last push knew; the log had it
   bool is_compared_ = false;
-  bool is_up_to_date_ = false;
   bool has_more_ = false;
-  bool has_notice_ = false;
 };
 
 }  // namespace keysieve

@@ -8,7 +8,7 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve {
 

@@ -89,8 +89,10 @@ void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreR
   if (records.pointer_error) throw Error(*records.pointer_error);
   if (!records.pointer || !records.pointer->current) {
     // Once something was live, it was pushed: the store has been emptied, or has evicted the record.
-    throw Error(ErrorKind::MissingInput, fmt::format("store {} holds no snapshot of it{}", store_.name(),
-                                                     live_.publication() ? " any more: push again" : ""));
+    throw Error(ErrorKind::MissingInput,
+                fmt::format("store {} holds no snapshot of it{}{}", store_.name(),
+                            live_.publication() ? " any more" : "",
+                            live_.publication() && store.abilities().write ? ": push again" : ""));
   }
   const PointerRecord& pointer = *records.pointer;
   recorder_.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused

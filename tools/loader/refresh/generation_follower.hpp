@@ -12,8 +12,8 @@
 #include "tools/loader/refresh/set_cache.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {

@@ -78,7 +78,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   try {
     at_ = {Step::AskStore};
     Store& store = store_.open(now);
-    if (!live_.publication()) adds_.skip(store);
+    if (!live_.publication()) adds_.read_again();
     records = read_store_records(store, config_.name, store_.name());
     store_.answered();
     at_ = {Step::OpenSet};

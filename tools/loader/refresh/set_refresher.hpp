@@ -39,10 +39,6 @@ class SetRefresher {
   [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
   [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
 
-  // The log to watch; nothing when the last refresh did not get as far as reading it.
-  [[nodiscard]] std::optional<WatchedLog> watched_log() const {
-    return is_begun_ ? adds_.watched_log() : std::nullopt;
-  }
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
   // The set is not configured any more: says so in shared memory, where what is published stays live.

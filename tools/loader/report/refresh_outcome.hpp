@@ -6,9 +6,9 @@
 
 #include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 

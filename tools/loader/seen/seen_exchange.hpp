@@ -35,7 +35,6 @@ class SeenExchange {
   [[nodiscard]] std::uint64_t keys_merged() const noexcept { return merged_; }
   [[nodiscard]] std::uint64_t keys_saved() const noexcept { return saved_; }
   // Empty before the first use of the store.
-  [[nodiscard]] const std::string& log() const noexcept { return log_; }
 
  private:
   struct Unsent;

@@ -149,11 +149,6 @@ void SeenKeeper::try_again_now() {
   if (store_ != nullptr) store_->try_again_now();
 }
 
-std::optional<WatchedLog> SeenKeeper::watched_log() const {
-  if (!is_open_ || exchange_.log().empty()) return std::nullopt;
-  return WatchedLog{exchange_.log(), writer_->page().log.read_to};
-}
-
 std::unique_ptr<SeenWriter> SeenKeeper::new_writer() {
   return std::make_unique<SeenWriter>(directory_, config_.name, group_, check_memory_, locks_);
 }

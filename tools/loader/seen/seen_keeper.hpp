@@ -43,8 +43,6 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
-  // What to watch in the store. Nothing while there is nothing to take over.
-  [[nodiscard]] std::optional<WatchedLog> watched_log() const;
   // The log has something new: look() is due.
   void wake() noexcept { receives_now_ = true; }
 

@@ -38,10 +38,9 @@ bool read_entries(Store& store, const std::string& log, LogPosition& position, R
     if (end && one.position > *end) return false;
     try {
       ++refused.unreadable;
-      const auto entry = one.key ? decode_seen_log_entry(*one.key, store.name() + ": " + log)
-                                 : std::optional<SeenLogEntry>();
+      const SeenLogEntry entry = decode_seen_log_entry(one.key, store.name() + ": " + log);
       --refused.unreadable;
-      if (entry) take(*entry, one.position);
+      take(entry, one.position);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
       if (!refused.first) refused.first = error;

@@ -65,8 +65,6 @@ class RedisCluster final : public RedisServers {
     return address_at(settings_.address, master_of(key));
   }
 
-  [[nodiscard]] bool keeps_keys_together() const noexcept override { return false; }
-
  private:
   using Group = std::vector<Leg>;
 

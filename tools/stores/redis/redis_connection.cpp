@@ -196,14 +196,18 @@ void RedisConnection::check_greeting(const redisReply& reply, const std::string&
   if (reply.type != REDIS_REPLY_ERROR) return;
   context_.reset();
   check_reply(reply, address_.name + subject);
-  // It says that a key is missing, which no command here has named.
-  throw RedisOutage(address_.name + subject + ": " + std::string(text_of(reply)));
 }
 
 void RedisConnection::send(std::span<const RedisCommand> commands) {
   connect();
   const SigpipeBlock block;
   for (const RedisCommand& command : commands) append(command);
+  flush();
+}
+
+void RedisConnection::send_on(const RedisCommand& command) {
+  const SigpipeBlock block;
+  append(command);
   flush();
 }
 
@@ -231,7 +235,7 @@ RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_byt
   void* reply = nullptr;
   if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer");
   if (reply != nullptr) {
-    --replies_due_;
+    if (replies_due_ > 0) --replies_due_;
     reply_bytes_ = context_->reader->len - context_->reader->pos;
     return RedisReply(static_cast<redisReply*>(reply));
   }
@@ -338,7 +342,7 @@ std::string_view code_of(const redisReply& error) noexcept {
   return text.substr(0, text.find(' '));
 }
 
-// By the words of Redis, which has no code for these cases of AUTH; nor has it one for a missing key.
+// By the words of Redis, which has no code for these cases of AUTH.
 bool refuses_user(const redisReply& reply) noexcept {
   if (reply.type != REDIS_REPLY_ERROR) return false;
   if (contains(kLoginCodes, code_of(reply)) || code_of(reply) == kPermissionCode) return true;
@@ -356,7 +360,7 @@ bool refuses_command(const redisReply& reply) noexcept {
 }
 
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key) {
-  if (reply.type != REDIS_REPLY_ERROR || is_missing_key(reply)) return;
+  if (reply.type != REDIS_REPLY_ERROR) return;
   const std::string_view code = code_of(reply);
   std::string message = server_name + ": ";
   if (!key.empty()) message.append(key).append(": ");

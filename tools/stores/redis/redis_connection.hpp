@@ -41,13 +41,8 @@ std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 std::string_view code_of(const redisReply& error) noexcept;
 // Whether user, password or rights caused the error. Knows older servers' replies to AUTH too.
 bool refuses_user(const redisReply& reply) noexcept;
-// Whether XINFO says that the stream is missing, which is not a failure.
-inline bool is_missing_key(const redisReply& reply) noexcept {
-  return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
-}
-
-// Throws, for an error other than a missing key, the exception that fits it:
-// "<server's name>: <key that the command was about>: <the server's text>".
+// Throws for an error the exception that fits it: "<server's name>: <key that the command was about>: <the
+// server's text>".
 void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key = {});
 
 using RedisHost = StoreHost;
@@ -86,10 +81,13 @@ class RedisConnection {
   // Connects if needed. Two calls may use two connections, even while replies are due: send commands that
   // belong together in one call.
   void send(std::span<const RedisCommand> commands);
+  // Sends one over this connection, which must not be lost, whatever has come over it meanwhile.
+  void send_on(const RedisCommand& command);
   // The reply to the oldest command that has none yet; it may be an error. Throws Data, naming the key, as
   // soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
-  // Like receive(), without waiting: nullptr when the reply is not all there yet.
+  // Like receive(), without waiting: nullptr when the reply is not all there yet. Also what a server sends
+  // to a subscriber, which is no reply.
   RedisReply receive_if_there(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
 
   // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.
@@ -98,8 +96,6 @@ class RedisConnection {
     return std::move(exchange(std::span(&command, 1)).front());
   }
 
-  // Whether a reply to a sent command is still missing.
-  [[nodiscard]] bool is_reply_due() const noexcept { return context_ != nullptr && replies_due_ > 0; }
   // Readable when a reply comes; -1 when not connected.
   [[nodiscard]] int descriptor() const noexcept { return context_ == nullptr ? -1 : context_->fd; }
   [[nodiscard]] const RedisAddress& address() const noexcept { return address_; }

@@ -62,8 +62,6 @@ class RedisServers {
   virtual void visit_masters(const std::function<void(RedisConnection&)>& visit) = 0;
   // The address of the server that the key is written to.
   virtual RedisAddress address_of(std::string_view key) = 0;
-  // Whether one command may name several keys.
-  [[nodiscard]] virtual bool keeps_keys_together() const noexcept = 0;
 };
 
 // All commands go to one server: the one of the address, once, or if there are `hosts`, sentinels, the one
@@ -78,10 +76,9 @@ std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
 // lost answers that the value is not the expected one. The cluster announces its masters' addresses.
 std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 
-// Waits for the logs of a Redis store by blocking reads: over one connection for all logs, or one for each
-// where a command cannot name several. A server that hangs, or whose host is gone, is noticed after seven
-// timeouts and a second.
-std::unique_ptr<StoreWatch> make_redis_watch(std::unique_ptr<RedisServers> servers);
+// Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
+// server of a cluster will do. One that hangs, or whose host is gone, is noticed after seven timeouts.
+std::unique_ptr<StoreWatch> make_redis_watch(RedisAddress address, std::string channel);
 
 // The two ways above share the rest.
 

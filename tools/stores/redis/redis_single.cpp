@@ -40,8 +40,6 @@ class SingleRedis final : public RedisServers {
     return master_->address();
   }
 
-  [[nodiscard]] bool keeps_keys_together() const noexcept override { return true; }
-
  private:
   std::vector<RedisReply> attempt(std::span<const KeyedCommand> commands, Effect effect) {
     const bool must_replicate = replicas_.applies_to(effect, has_replicas_);

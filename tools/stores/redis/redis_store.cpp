@@ -1,10 +1,12 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <numeric>
 #include <set>
 
 #include "core/builder/base/log_positions.hpp"
+#include "tools/stores/redis/redis_scripts.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
@@ -21,79 +23,14 @@ constexpr std::string_view kScanCount = "1000";
 // Generous: the server may return a few more, and some names may be too long for records.
 constexpr std::size_t kMaxScanReplyBytes = std::size_t{1} << 20;
 
-// A log's entry is a key, or a notice.
+// A log's entry is a key, or a mark, which only says what follows.
 constexpr std::string_view kKeyField = "key";
-constexpr std::string_view kNoticeField = "notice";
+constexpr std::string_view kMarkField = "mark";
 // Behind that: when the log was begun, and how many keys were appended to it so far.
 constexpr std::string_view kBegunField = "log";
 constexpr std::string_view kCountField = "count";
 constexpr std::size_t kShownFieldBytes = 64;
 
-// One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
-// missing key is false, and so is an argument that was not given.
-constexpr std::string_view kCompareAndSetScript =
-    "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
-    "redis.call('SET', KEYS[1], ARGV[1]) "
-    "return 1";
-
-// Scripts for logs, because an entry carries what the one before it says. An error keeps its code by pcall()
-// alone. php/src/Adds/RedisAdds.php has the first one as well.
-#define KEYSIEVE_LOG_FUNCTIONS                                                           \
-  "local function last(from) "                                                           \
-  "  local up_to, count = '+', 1 "                                                       \
-  "  while true do "                                                                     \
-  "    local found = redis.pcall('XREVRANGE', KEYS[1], up_to, from, 'COUNT', count) "    \
-  "    if found.err or #found == 0 then return found end "                               \
-  "    for _, entry in ipairs(found) do "                                                \
-  "      local fields = entry[2] "                                                       \
-  "      if fields[#fields - 3] == 'log' and fields[#fields - 1] == 'count' then "       \
-  "        return {log = fields[#fields - 2], count = tonumber(fields[#fields])} "       \
-  "      end "                                                                           \
-  "    end "                                                                             \
-  "    up_to, count = '(' .. found[#found][1], 100 "                                     \
-  "  end "                                                                               \
-  "end "                                                                                 \
-  "local function begun() "                                                              \
-  "  local known = last('-') "                                                           \
-  "  if known.err or known.log then return known end "                                   \
-  "  local now = redis.call('TIME') "                                                    \
-  "  local ms = now[1] .. string.format('%03d-0', math.floor(now[2] / 1000)) "           \
-  "  return {log = ms, count = 0} "                                                      \
-  "end "                                                                                 \
-  "local function append(known, field, value) "                                          \
-  "  return redis.pcall('XADD', KEYS[1], '*', field, value, "                            \
-  "                     'log', known.log, 'count', string.format('%.0f', known.count)) " \
-  "end "
-constexpr std::string_view kAppendScript = KEYSIEVE_LOG_FUNCTIONS
-    "local known = begun() "
-    "if known.err then return known end "
-    "local id "
-    "for _, key in ipairs(ARGV) do "
-    "  known.count = known.count + 1 "
-    "  id = append(known, 'key', key) "
-    "  if id.err then return id end "
-    "end "
-    "return id";
-constexpr std::string_view kNoticeScript = KEYSIEVE_LOG_FUNCTIONS
-    "local known = begun() "
-    "if known.err then return known end "
-    "return append(known, 'notice', '')";
-// What is known of the log stays: by a notice, if no entry does.
-constexpr std::string_view kTrimScript = KEYSIEVE_LOG_FUNCTIONS
-    "local first = ARGV[1] "
-    "local known = last(first) "
-    "if not known.err and not known.log then "
-    "  known = last('-') "
-    "  if known.log then "
-    "    local none_stays = #redis.call('XREVRANGE', KEYS[1], '+', first, 'COUNT', 1) == 0 "
-    "    local id = append(known, 'notice', '') "
-    "    if id.err then return id end "
-    "    if none_stays then first = id end "
-    "  end "
-    "end "
-    "if known.err then return known end "
-    "return redis.pcall('XTRIM', KEYS[1], 'MINID', '=', first)";
-#undef KEYSIEVE_LOG_FUNCTIONS
 // Keys per script: the server serves no other client meanwhile.
 constexpr std::size_t kScriptKeys = 1000;
 constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
@@ -108,10 +45,12 @@ std::string glob_of_prefix(std::string_view prefix) {
   return glob + '*';
 }
 
-// An entry of a log, and what it says of the log; all zero: nothing.
+// An entry of a log.
 struct StreamEntry {
-  LogEntry entry;
-  LogPosition begun{};
+  LogPosition position{};
+  std::optional<std::string> key{};
+  std::string unknown_field{};  // of an entry that is neither key nor mark
+  LogPosition begun{};          // what it says of the log; all zero: nothing
   std::uint64_t count = 0;
 };
 
@@ -142,10 +81,7 @@ class RedisStore final : public Store {
           return KeyedCommand{record.key, {"SET", record.key, record.value}};
         },
         [](const Record& record) { return record.value.size(); });
-  }
-
-  bool put_if_absent(const Record& record) override {
-    return write({record.key, {"SET", record.key, record.value, "NX"}})->type != REDIS_REPLY_NIL;
+    tell(records, &Record::key);
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
@@ -161,6 +97,7 @@ class RedisStore final : public Store {
           return KeyedCommand{key, {"DEL", key}};
         },
         [](const std::string& key) { return key.size(); });
+    tell(keys, std::identity());
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
@@ -210,28 +147,15 @@ class RedisStore final : public Store {
     return entries;
   }
 
-  LogPosition end_of(const std::string& log) override {
-    check_log(log);
-    const RedisReply reply = read({log, {"XINFO", "STREAM", log}, kMaxLogReplyBytes});  // with two entries
-    if (is_missing_key(*reply)) return {};
-    const auto facts = elements_of(*reply);
-    for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
-      if (text_of(*facts[i]) == "last-generated-id") return position_of(*facts[i + 1], log);
-    }
-    refuse_reply(log);
-  }
-
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
     write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
   }
 
-  void mark(const std::string& log) override { notify(log); }
-
-  void notify(const std::string& log) override {
+  void mark(const std::string& log) override {
     check_log(log);
-    write({log, {"EVAL", kNoticeScript, "1", log}});
+    write({log, {"EVAL", kMarkScript, "1", log}});
   }
 
   std::vector<std::string> risks(bool to_adds) override {
@@ -256,9 +180,29 @@ class RedisStore final : public Store {
     return {risks.begin(), risks.end()};
   }
 
-  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(settings_.make(settings_)); }
+  std::unique_ptr<StoreWatch> watch() override {
+    return make_redis_watch(servers_->address_of(channel()), channel());
+  }
 
  private:
+  [[nodiscard]] std::string channel() const { return prefix() + std::string(kChannelSuffix); }
+
+  // Tells the watches how the names of what has changed begin.
+  template <typename T, typename Name>
+  void tell(std::span<T> changed, Name name) {
+    if (changed.empty()) return;
+    std::string_view common = std::invoke(name, changed.front());
+    for (const T& one : changed) {
+      const std::string& its = std::invoke(name, one);
+      common = {common.begin(), std::ranges::mismatch(common, its).in1};
+    }
+    const std::string to = channel();
+    try {
+      read({to, {"PUBLISH", to, common}});
+    } catch (const Error&) {  // they hear of it by a poll
+    }
+  }
+
   RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }
   RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
   RedisReply exchange(const KeyedCommand& command, Effect effect) {
@@ -305,10 +249,11 @@ class RedisStore final : public Store {
       const auto found = elements_of(*reply);
       if (found.size() > count) refuse_reply(log);
       for (const redisReply* one : found) {
-        const auto [entry, begun, keys] = entry_of(*one, log);
+        const StreamEntry entry = entry_of(*one, log);
         if (entry.position > up_to) refuse_reply(log);  // this would not end
         if (facts.end == LogPosition{}) facts.end = entry.position;
-        if (begun != LogPosition{}) return {.begun = begun, .end = facts.end, .count = keys};
+        if (entry.begun != LogPosition{})
+          return {.begun = entry.begun, .end = facts.end, .count = entry.count};
         if (entry.position == known.end)
           return {.begun = known.begun, .end = facts.end, .count = known.count};
         up_to = position_before(entry.position);
@@ -331,9 +276,12 @@ class RedisStore final : public Store {
     const auto taken = elements_of(*reply);
     if (taken.size() > max_entries) refuse_reply(log);
     for (const redisReply* one : taken) {
-      LogEntry& entry = entries.emplace_back(entry_of(*one, log).entry);
+      StreamEntry entry = entry_of(*one, log);
       if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
       read_to = entry.position;
+      const std::uint64_t ordinal = entry.begun == LogPosition{} ? 0 : entry.count;
+      if (entry.key) entries.push_back({entry.position, std::move(*entry.key), ordinal});
+      if (!entry.unknown_field.empty()) known_facts(log).unknown_field = std::move(entry.unknown_field);
     }
     return taken.size() == max_entries;
   }
@@ -383,25 +331,22 @@ class RedisStore final : public Store {
   [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
     if (parts.size() != 2) refuse_reply(log);
-    StreamEntry said{{position_of(*parts[0], log), std::nullopt}};
-    LogEntry& entry = said.entry;
+    StreamEntry entry{.position = position_of(*parts[0], log)};
     const auto fields = elements_of(*parts[1]);
-    bool is_notice = false;
+    bool is_mark = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
       const std::string_view field = text_of(*fields[i]);
       if (field == kKeyField) entry.key = text_of(*fields[i + 1]);
-      is_notice = is_notice || field == kNoticeField;
+      is_mark = is_mark || field == kMarkField;
     }
-    if (!entry.key && !is_notice && !fields.empty()) {
+    if (!entry.key && !is_mark && !fields.empty())
       entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
-    }
     const std::size_t end = fields.size();
     if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
-      said.begun = position_of(*fields[end - 3], log);
-      said.count = number_of(*fields[end - 1], log);
-      if (entry.key) entry.ordinal = said.count;
+      entry.begun = position_of(*fields[end - 3], log);
+      entry.count = number_of(*fields[end - 1], log);
     }
-    return said;
+    return entry;
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {

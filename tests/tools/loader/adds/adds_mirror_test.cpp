@@ -101,11 +101,6 @@ TEST_F(AddsMirrorTest, TakesEachEntryOnce) {
   EXPECT_EQ(keys_after(mirror_), keys_of(adds(1, 150)));
 }
 
-TEST_F(AddsMirrorTest, TakesNoNotices) {
-  EXPECT_EQ(mirror_.merge(Entries{{log_position(1, 0), std::nullopt}}), std::nullopt);
-  EXPECT_EQ(mirror_.count_after({}), 0U);
-}
-
 TEST_F(AddsMirrorTest, CountsAndVisitsEntriesAfterAPosition) {
   mirror_.merge(adds(1, 10));
   EXPECT_EQ(mirror_.count_after(log_position(7, 0)), 3U);

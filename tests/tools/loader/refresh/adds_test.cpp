@@ -227,43 +227,6 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   EXPECT_EQ(trouble(), Trouble::None);
 }
 
-// In a Redis log a notice announces a push. Here it arrives between the looks at the pointer and at the
-// log, and must be read: nothing else will wake the loader.
-TEST_F(SetRefresherAdds, LooksOnceMoreWhenItHasReadANotice) {
-  shared_redis().command("FLUSHALL");
-  url_ = shared_redis().unix_url();
-  site_.push("tags", kKeys, url_);
-  refresh_all();
-  ASSERT_EQ(site_.live_generation("tags"), 1U);
-  events_.before_log = [this, has_pushed = false]() mutable {
-    if (!std::exchange(has_pushed, true)) site_.push("tags", kMoreKeys, url_);
-  };
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(refresher_->has_more());
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_FALSE(refresher_->has_more());
-}
-
-// Watched from where it was read to; not while it could not be read, or the watch would wake at once again.
-TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
-  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
-  refresh();  // never pushed: what is pushed is told there as well
-  EXPECT_EQ(refresher_->watched_log()->name, "keysieve:tags:adds");
-  go_live();
-  site_.add("tags", kAdded);
-  refresh();
-  EXPECT_EQ(refresher_->watched_log()->seen, LogFile(log_path()).end());
-  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
-  refresh();
-  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
-  events_.before_log = [] {};
-  const Publisher other({.directory = site_.directory()}, "tags");
-  refresh();
-  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
-}
-
 // A folder that is copied file by file, so that its log may be newer than its pointer.
 
 namespace fs = std::filesystem;

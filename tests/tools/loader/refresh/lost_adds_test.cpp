@@ -262,7 +262,7 @@ TEST_F(LostAdds, AreNoneIfTheHostHasNeverReadAny) {
 TEST_F(LostAdds, HideNoKeyOfTheNextLogFromAHostThatHadReadNone) {
   push(kKeys);
   const LogFacts log = open_store(url_)->facts_of(kLog);
-  command("XADD keysieve:tags:adds 4000000000000-0 notice later log " + to_text(log.begun) + " count 0");
+  command("XADD keysieve:tags:adds 4000000000000-0 mark later log " + to_text(log.begun) + " count 0");
   ASSERT_EQ(refresh_all().trouble, Trouble::None) << refresher_->outcome().reason;
   command("FLUSHALL");
   push(kMoreKeys);

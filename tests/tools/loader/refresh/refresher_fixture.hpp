@@ -46,10 +46,6 @@ class EventfulStore : public StoreDecorator {
     events_.before_log();
     return StoreDecorator::read_after(log, after, max_entries);
   }
-  LogPosition end_of(const std::string& log) override {
-    ++events_.calls;
-    return StoreDecorator::end_of(log);
-  }
 
  private:
   std::unique_ptr<Store> real_;

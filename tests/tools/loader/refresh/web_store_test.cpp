@@ -107,6 +107,13 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
   expect_follows(kMoreKeys);
 }
 
+TEST_F(SetRefresherAtAWebServer, TellsNobodyToPushAgainWhereNobodyCan) {
+  const std::string pointer = "keysieve:tags:current";
+  open_store(folder_url_)->remove_many({&pointer, 1});
+  EXPECT_EQ(trouble(), Trouble::NeverPushed);
+  EXPECT_THAT(refresher_->outcome().reason, ::testing::EndsWith("holds no snapshot of it any more"));
+}
+
 TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
   replace("keysieve:tags:bypass", "{}");
   EXPECT_EQ(trouble(), Trouble::None);

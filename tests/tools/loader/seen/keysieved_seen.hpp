@@ -55,7 +55,7 @@ class KeysievedSeen : public Keysieved {
     std::size_t keys = 0;
     const auto store = open_store(site_.store_url());
     for (const LogEntry& one : store->read_after("keysieve:seen.d:clicks:log", LogPosition{}, 1'000))
-      keys += decode_seen_log_entry(one.key.value_or(""), "log").tags.size();
+      keys += decode_seen_log_entry(one.key, "log").tags.size();
     return keys;
   }
 

@@ -22,7 +22,9 @@ class SeenExchangeOver : public TwoSeenHosts, public ::testing::WithParamInterfa
   SeenExchangeOver() : TwoSeenHosts(GetParam()) {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, SeenExchangeOver, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SeenExchangeOver,
+                         ::testing::ValuesIn(usual_stores_that({.write = true, .log = true})),
+                         store_kind_name);
 
 TEST_F(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   web1_.look(kNoon);

@@ -41,8 +41,8 @@ TEST_F(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
   web1_.tap.changes = [](std::vector<LogEntry>& found) {
     if (found.empty()) return;
     ASSERT_EQ(found.size(), 5U);
-    found[1].key->at(40) ^= 1;
-    found[2].key->at(7) = '9';
+    found[1].key.at(40) ^= 1;
+    found[2].key.at(7) = '9';
     found.erase(found.begin() + 3);
   };
   web1_.reboot_and_start();
@@ -60,7 +60,7 @@ TEST_F(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
     web2_.look(kNoon + 1);
   }
   web1_.tap.changes = [](std::vector<LogEntry>& found) {
-    if (!found.empty()) found.front().key->resize(30);
+    if (!found.empty()) found.front().key.resize(30);
   };
   web1_.start();
   EXPECT_THAT(web1_.look(kNoon + 2).reason, AllOf(HasSubstr(kSeenLog), HasSubstr("is not an entry")));

@@ -39,23 +39,20 @@ TEST_F(RedisLog, IsRefusedWhenAServerSendsMoreThanWasAskedForOrTheSameAgain) {
   EXPECT_EQ(failure_of([&] { read(second + first, 3); }), ErrorKind::Data);
 }
 
-TEST_F(RedisLog, TreatsAnEntryWithANoticeFieldAsANotice) {
-  server_.command("XADD log 5-1 by app notice x");
-  server_.command("XADD log 6-1 by app key a key b");
-  store_->notify("log");
-  const auto entries = all();
-  ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[0], (LogEntry{log_position(5, 1), std::nullopt}));
-  EXPECT_EQ(entries[1], (LogEntry{log_position(6, 1), "a"})) << "one entry is one key";
-  EXPECT_EQ(entries[2].key, std::nullopt);
-  EXPECT_EQ(entries[2].position, store_->end_of("log"));
-}
-
-TEST_F(RedisLog, NamesTheFieldOfAnEntryThatIsNeitherKeyNorNotice) {
+TEST_F(RedisLog, TakesOneKeyOfAnEntryAndNamesTheFieldOfOneThatHasNone) {
+  store_->mark("log");
+  EXPECT_THAT(all(), IsEmpty());
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "");
+  server_.command("DEL log");
   server_.command("XADD log 5-1 tag \xe7\x8c\xab keys x");
-  server_.command("XADD log 6-1 " + std::string(1000, 'x') + " 1");
-  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), std::nullopt, "tag"},
-                                 LogEntry{log_position(6, 1), std::nullopt, std::string(64, 'x')}));
+  server_.command("XADD log 6-1 by app key a key b");
+  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(6, 1), "a"}));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "tag");
+  EXPECT_THAT(store_->read_after("log", log_position(5, 1), 9), SizeIs(1));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, "") << "of what was read then";
+  server_.command("XADD log 7-1 " + std::string(1000, 'x') + " 1");
+  EXPECT_THAT(all(), SizeIs(1));
+  EXPECT_EQ(store_->facts_of("log").unknown_field, std::string(64, 'x'));
 }
 
 TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
@@ -88,22 +85,23 @@ TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
   const auto another = open_store(patient(server_.tcp_url()));
   another->facts_of("log");
   const auto looks = [&] { return calls_of(server_, "xrevrange"); };
+  const LogPosition end = another->end_of("log");
   const int before = looks();
-  another->read_after("log", another->end_of("log"), 9);
+  another->read_after("log", end, 9);
   EXPECT_EQ(looks(), before + 1) << "what is known is still there";
   append(*store_, {"c"}, "log");
   EXPECT_EQ(last().count, 3U);
 }
 
-TEST_F(RedisLog, IsTrimmedToItsLastNotice) {
+TEST_F(RedisLog, IsTrimmedToAMarkThatSaysWhatItHasHad) {
   append(*store_, {"a", "b"}, "log");
-  store_->trim("log", store_->end_of("log"));
-  const auto entries = all();
-  ASSERT_EQ(entries.size(), 1U);
-  EXPECT_FALSE(entries[0].key) << "it says what the log has had";
-  EXPECT_EQ(store_->facts_of("log").count, 2U);
-  store_->trim("log", position_before(entries[0].position));
-  EXPECT_EQ(all(), entries);
+  const LogPosition end = store_->end_of("log");
+  for (int i = 0; i < 2; ++i) {
+    store_->trim("log", end);
+    EXPECT_THAT(all(), IsEmpty());
+    EXPECT_EQ(server_.command("XLEN log"), ":1");
+    EXPECT_EQ(store_->facts_of("log").count, 2U);
+  }
 }
 
 // In a script an error would lose its code.
@@ -147,7 +145,6 @@ TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {
 
 // Many entries can exceed the limit as well as one, each of whose values is below it.
 TEST_F(RedisLog, IsRefusedOnceAReplyExceedsTheLimit) {
-  const auto watch = store_->watch();
   for (const auto& [entries, values] : {std::pair(1, 40), std::pair(40, 1)}) {
     server_.command("FLUSHALL");
     server_.command("EVAL \"local entry = {} for i = 1, " + std::to_string(values) +
@@ -159,10 +156,6 @@ TEST_F(RedisLog, IsRefusedOnceAReplyExceedsTheLimit) {
     EXPECT_EQ(store_->get("other"), std::nullopt) << "the next command is answered";
     if (entries > 1) continue;
     EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->end_of("log"); }), refused);
-    arm(*watch, {{"log", kBeforeAll}});
-    EXPECT_THAT(
-        message_of<ErrorKind::Data>([&] { EXPECT_TRUE(eventually([&] { return !watch->take().empty(); })); }),
-        refused);
   }
   server_.command("FLUSHALL");
 }
@@ -197,137 +190,69 @@ TEST_F(RedisLog, IsNotARecord) {
   EXPECT_EQ(failure_of([&] { store_->end_of("record"); }), ErrorKind::Data);
 }
 
-// Behaviour of a watch in Redis only: it is a blocking read on its own connection.
-
-constexpr std::chrono::milliseconds kNothingComes{50};
+// Behaviour of a watch in Redis only: it is a subscriber on its own connection.
 
 class RedisWatch : public ::testing::Test {
  protected:
-  std::unique_ptr<StoreWatch> open(const std::string& query = "") {
-    return open_store(server_.tcp_url() + query)->watch();
-  }
-
-  // Waits until something has come and returns it.
-  static std::vector<std::string> taken_from(StoreWatch& watch) {
-    return is_readable(watch) ? watch.take() : std::vector<std::string>{"nothing has come"};
-  }
-  std::vector<std::string> taken() { return taken_from(*watch_); }
-
-  // The identity of the one client that waits in a blocking read; empty when there is none.
-  std::string blocked_client() {
-    RedisConnection connection(
-        {"test", "127.0.0.1", server_.port(), "", "", "", 0, std::chrono::seconds(120)});
-    const RedisReply reply = connection.exchange({"CLIENT", "LIST"});
-    std::string found;
-    for (std::string_view rest = text_of(*reply); !rest.empty();) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-      if (line.find("cmd=xread") == std::string_view::npos) continue;
-      EXPECT_EQ(found, "") << "more than one client is blocked";
-      found = line.substr(0, line.find(' '));
-    }
-    return found;
-  }
+  std::unique_ptr<Store> open(const std::string& query = "") { return open_store(server_.tcp_url() + query); }
 
   RedisServer server_;
-  std::unique_ptr<StoreWatch> watch_ = open();
+  std::unique_ptr<StoreWatch> watch_ = open()->watch();
 };
 
-TEST_F(RedisWatch, WaitsForAllLogsOnOneConnection) {
-  arm(*watch_, {{"a", {}}, {"b", {}}, {"c", {}}});
-  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
-  EXPECT_NE(blocked_client(), "");
-  server_.command("XADD b * key x");
-  EXPECT_THAT(taken(), ElementsAre("b"));
+TEST_F(RedisWatch, NamesWhatHasChanged) {
+  append(*open(), {"a", "b"}, "keysieve:tags:adds");
+  EXPECT_THAT(wait(*watch_), ElementsAre("keysieve:tags:adds"));
+  open()->put_many(records_of({"keysieve:tags:0:9", "keysieve:tags:0:10", "keysieve:tags:0:11"}, "chunk"));
+  EXPECT_THAT(wait(*watch_), ElementsAre("keysieve:tags:0:"));
+  open("?prefix=other")->put_if_absent({"other:seed", "1"});
+  put(*open("/3"), "keysieve:bypass", "1");
+  EXPECT_THAT(wait(*watch_), ElementsAre("keysieve:bypass")) << "of its own prefix, and of every database";
 }
 
-TEST_F(RedisWatch, NamesNoLogThatItDoesNotWatch) {
-  const CannedServer server("0-0\r\n", "*2\r\n*2\r\n$1\r\nx\r\n*0\r\n*2\r\n$1\r\na\r\n*0\r\n");
-  const auto watch = open_store("redis://" + server.address() + "?timeout=2m")->watch();
-  arm(*watch, {{"a", {}}});
-  EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
+TEST_F(RedisWatch, NamesAChangeOnceHoweverOftenItCame) {
+  for (int i = 0; i < 1000; ++i) server_.command("PUBLISH keysieve:changes keysieve:tags:adds");
+  EXPECT_THAT(wait(*watch_), ElementsAre("keysieve:tags:adds"));
 }
 
-TEST_F(RedisWatch, KeepsWaitingWhenMoreWasSeenMeanwhile) {
-  arm(*watch_, {{"a", log_position(5, 0)}, {"b", {}}});
-  const std::string client = blocked_client();
-  arm(*watch_, {{"a", log_position(5, 0)}, {"b", log_position(9, 0)}});
-  EXPECT_EQ(blocked_client(), client);
-  server_.command("XADD a 6-0 key x");
-  EXPECT_THAT(taken(), ElementsAre("a"));
-}
-
-TEST_F(RedisWatch, WaitsFromAnEarlierPositionWhenTheServerHasLostEntries) {
-  arm(*watch_, {{"a", log_position(5, 0)}});
-  server_.command("XADD a 3-0 key x");
-  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
-  arm(*watch_, {{"a", {}}});
-  EXPECT_THAT(taken(), ElementsAre("a"));
-}
-
-TEST_F(RedisWatch, WaitsForOtherLogsWhenArmedWithThem) {
-  arm(*watch_, {{"a", {}}, {"b", {}}});
-  arm(*watch_, {{"b", {}}, {"c", {}}});
-  server_.command("XADD a * key x");
-  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
-  server_.command("XADD c * key x");
-  EXPECT_THAT(taken(), ElementsAre("c"));
-  arm(*watch_, {});
-  EXPECT_TRUE(watch_->descriptors().empty());
+TEST_F(RedisWatch, MissesTheChangesOfAUserWhoMayNotPublish) {
+  server_.command("ACL SETUSER adder on >s3cret ~* &* +@all -publish");
+  const auto adder = open_store(server_.tcp_url("adder:s3cret@"));
+  append(*adder, {"a"});
+  put(*adder, "keysieve:tags:current", "1");
+  EXPECT_TRUE(adder->compare_and_set({"keysieve:tags:current", "2"}, "1"));
+  EXPECT_THAT(keys_in(*open()), ElementsAre("a"));
   EXPECT_THAT(watch_->take(), IsEmpty());
+  EXPECT_EQ(failure_of([&] {
+              server_.command("ACL SETUSER adder -subscribe");
+              adder->watch();
+            }),
+            ErrorKind::Permission);
 }
 
-TEST_F(RedisWatch, IsArmedAgainOverTheSameConnection) {
-  arm(*watch_, {{"a", {}}});
-  const std::string client = blocked_client();
-  server_.command("XADD a 1-0 key x");
-  EXPECT_THAT(taken(), ElementsAre("a"));
-  EXPECT_THAT(watch_->take(), IsEmpty());
-  arm(*watch_, {{"a", log_position(1, 0)}});
-  EXPECT_EQ(blocked_client(), client);
-  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
-}
-
-TEST_F(RedisWatch, ReportsNothingWhenTheServerEndsAReadInVain) {
-  const auto watch = open("?timeout=2m");
-  for (int i = 0; i < 3; ++i) {
-    arm(*watch, {{"a", {}}});
-    // The server does this too when the time is over; "id=7".
-    EXPECT_EQ(server_.command("CLIENT UNBLOCK " + blocked_client().substr(3) + " TIMEOUT"), ":1");
-    EXPECT_THAT(taken_from(*watch), IsEmpty());
-  }
-  server_.command("XADD a * notice x");
-  arm(*watch, {{"a", {}}});
-  EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
-}
-
-TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
-  arm(*watch_, {{"a", {}}});
-  append(*open_store(server_.tcp_url()), {std::string(kMaxLoggedKeyBytes, 'x')}, "a");
-  std::vector<std::string> names;
-  while (names.empty()) names = taken();
-  EXPECT_THAT(names, ElementsAre("a"));
+TEST_F(RedisWatch, RefusesAMessageThatIsTooLong) {
+  server_.command("EVAL \"redis.call('PUBLISH', 'keysieve:changes', string.rep('x', 100000))\" 0");
+  EXPECT_THAT(
+      message_of<ErrorKind::Data>([&] { EXPECT_TRUE(eventually([&] { return !watch_->take().empty(); })); }),
+      HasSubstr("keysieve:changes: is larger than a record can be"));
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
-  arm(*watch_, {{"a", {}}});
   server_.kill();
   ASSERT_TRUE(is_readable(*watch_));
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { watch_->take(); }), HasSubstr(server_.tcp_url()));
-  EXPECT_EQ(failure_of([&] { arm(*watch_, {{"a", {}}}); }), ErrorKind::Unavailable);
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerHangs) {
-  const auto watch = when_available([&] {
-    auto opened = open("?timeout=50ms");
-    arm(*opened, {{"a", {}}});
-    return opened;
-  });
+  const auto watch = when_available([&] { return open("?timeout=300ms")->watch(); });
+  EXPECT_FALSE(is_readable(*watch, std::chrono::milliseconds(1900)));
+  const int before = calls_of(server_, "subscribe");
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(watch->take(), IsEmpty()) << "it asks only now";
+  EXPECT_TRUE(eventually([&] { return watch->take().empty() && calls_of(server_, "subscribe") > before; }));
   ::kill(server_.pid(), SIGSTOP);
-  EXPECT_THAT(watch->take(), IsEmpty()) << "it may only have nothing to say";
-  ASSERT_TRUE(is_readable(*watch));
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
-            server_.tcp_url() + ": no answer to a blocking read");
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>(
+                [&] { EXPECT_TRUE(eventually([&] { return !watch->take().empty(); })); }),
+            server_.tcp_url() + ": no answer to a watch");
 }
 
 }  // namespace

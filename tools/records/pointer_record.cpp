@@ -1,17 +1,20 @@
-#include "tools/transfer/pointer_record.hpp"
+#include "tools/records/pointer_record.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/transfer/pointer_changes.hpp"
+#include "core/worker/base/set_name.hpp"
 
 namespace keysieve {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::string_view kPointerSuffix = ":current";
 
 constexpr std::uint64_t kRecordFormat = 1;
 constexpr std::size_t kMaxKindBytes = 32;
@@ -224,6 +227,13 @@ Garbage garbage_of(const Json& object, const std::string& source) {
   return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
 }
 
+// Whether the chunks are of a generation that is kept, or of a push under way.
+bool needs_chunks(const PointerRecord& record, const PushId& push_id) {
+  return (record.current && record.current->push_id == push_id) ||
+         std::ranges::count(record.previous, push_id, &SnapshotRecord::push_id) != 0 ||
+         std::ranges::count(record.pending, push_id, &PendingPush::push_id) != 0;
+}
+
 // Reads the generations that the record keeps.
 void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source) {
   const Json& current = reader.at("current");
@@ -276,12 +286,45 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
     record.garbage.push_back(garbage_of(object, source + ": \"garbage\""));
   }
   for (const Garbage& push : record.garbage) {
-    if (is_pending(record, push.push_id) || find_kept(record, push.push_id)) {
+    if (needs_chunks(record, push.push_id)) {
       reader.refuse("garbage", "names a push that is kept or pending: " + to_hex(push.push_id));
     }
   }
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
+  return record;
+}
+
+std::string pointer_key(std::string_view prefix, const std::string& set_name) {
+  return std::string(prefix).append(":").append(checked_set_name(set_name)).append(kPointerSuffix);
+}
+
+std::optional<std::string> set_of_pointer_key(std::string_view prefix, std::string_view key) {
+  if (key.size() < prefix.size() + 1 + kPointerSuffix.size()) return std::nullopt;
+  std::string name(key.substr(prefix.size() + 1));
+  name.resize(name.size() - kPointerSuffix.size());
+  return is_set_name(name) && key == pointer_key(prefix, name) ? std::optional(std::move(name))
+                                                               : std::nullopt;
+}
+
+SnapshotRecord describe(const SnapshotView& snapshot) {
+  const SnapshotHeader& header = snapshot.header();
+  SnapshotRecord record;
+  record.build_id = header.build_id;
+  record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(snapshot.bytes().size()));
+  record.bytes = snapshot.bytes().size();
+  record.checksum = checksum(snapshot.bytes());
+  record.as_of = header.as_of;
+  record.adds_from = header.adds_from;
+  record.key_count = header.key_count;
+  record.kind = snapshot.kind().name;
+  record.hash_count = header.hash_count;
+  record.shard_bytes = header.shard_bytes;
+  record.retrieval_bytes = header.retrieval_bytes;
+  record.value_bits = header.value_bits;
+  record.value_sample = snapshot.value_sample();
+  record.shard_count = header.shard_count;
+  record.seed = header.seed;
   return record;
 }
 

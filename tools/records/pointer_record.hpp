@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/worker/snapshot/layout.hpp"
-#include "tools/transfer/checked_log.hpp"
-#include "tools/transfer/chunk.hpp"
-#include "tools/transfer/guards.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
+#include "tools/records/chunk.hpp"
+#include "tools/records/log_witness.hpp"
 
 namespace keysieve {
 
@@ -78,19 +77,18 @@ struct PointerRecord {
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
-// What snapshots are measured against if this generation is the one before.
-inline Baseline baseline_of(const SnapshotRecord& record) {
-  return {record.key_count, record.seed, record.value_sample};
-}
-// The generation before the current one, for the guards; nothing if none is kept.
-inline std::optional<Baseline> baseline_before(const PointerRecord& record) {
-  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
-}
-
 // No text comes twice, because each has a random `change_id`. So a compare-and-set that arrives late never
 // finds the text that it expects, even if a change was taken back.
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws Data; Incompatible for another record format.
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source);
+
+// <prefix>:<set>:current. Throws Usage for a wrong set name.
+std::string pointer_key(std::string_view prefix, const std::string& set_name);
+// The set whose pointer record has that key; nothing for any other key.
+std::optional<std::string> set_of_pointer_key(std::string_view prefix, std::string_view key);
+
+// Returns a record with the snapshot's own data; generation and push id are still 0.
+SnapshotRecord describe(const SnapshotView& snapshot);
 
 }  // namespace keysieve

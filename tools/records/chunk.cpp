@@ -1,4 +1,4 @@
-#include "tools/transfer/chunk.hpp"
+#include "tools/records/chunk.hpp"
 
 #include <fmt/core.h>
 
@@ -28,6 +28,19 @@ std::string chunk_key(std::string_view prefix, std::string_view set_name, const 
   std::string key(prefix);
   key.append(":").append(set_name).append(":").append(to_hex(push_id)).append(":");
   return key.append(std::to_string(number));
+}
+
+std::optional<ChunkKey> parse_chunk_key(std::string_view prefix, std::string_view key) {
+  const std::size_t set_at = prefix.size() + 1;
+  const std::size_t set_end = key.find(':', set_at);
+  if (set_end == std::string_view::npos) return std::nullopt;
+  ChunkKey parsed{.set_name = std::string(key.substr(set_at, set_end - set_at))};
+  const auto push_id = parse_id(key.substr(set_end + 1, 2 * parsed.push_id.size()));
+  const std::string_view digits = key.substr(key.rfind(':') + 1);
+  std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
+  if (!push_id || key != chunk_key(prefix, parsed.set_name, *push_id, parsed.number)) return std::nullopt;
+  parsed.push_id = *push_id;
+  return parsed;
 }
 
 std::string encode_chunk(std::uint32_t number, Bytes payload) {
