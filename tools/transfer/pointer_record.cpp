@@ -6,14 +6,13 @@
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 
 namespace keysieve {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kRecordFormat = 1;
+constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
 
 // The record's checksum covers its whole text, with zeros in place of these digits.
@@ -39,7 +38,6 @@ Json to_json(const SnapshotRecord& record) {
   Json json{{"generation", record.generation},
             {"build_id", to_hex(record.build_id)},
             {"push_id", to_hex(record.push_id)},
-            {"chunk_count", record.chunk_count},
             {"bytes", record.bytes},
             {"checksum", to_hex(record.checksum)},
             {"as_of", record.as_of},
@@ -59,29 +57,11 @@ Json to_json(const SnapshotRecord& record) {
   return json;
 }
 
-Json to_json(const PendingPush& push) {
-  return {{"push_id", to_hex(push.push_id)},
-          {"chunk_count", push.chunk_count},
-          {"started_at", push.started_at},
-          {"adds_from", to_text(push.adds_from)}};
-}
-
-Json to_json(const Garbage& garbage) {
-  return {{"push_id", to_hex(garbage.push_id)}, {"chunk_count", garbage.chunk_count}};
-}
-
 Json to_json(const LogWitness& log) {
   return {{"begun", to_text(log.begun)},
           {"position", to_text(log.position)},
           {"lost_to", to_text(log.lost_to)},
           {"ordinal", log.ordinal}};
-}
-
-template <typename Entry>
-Json to_json(const std::vector<Entry>& entries) {
-  Json list = Json::array();
-  for (const Entry& entry : entries) list.push_back(to_json(entry));
-  return list;
 }
 
 // Reads the members of one object of the record. Throws Data that names the wrong member.
@@ -173,10 +153,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.generation = static_cast<std::uint64_t>(reader.number<std::int64_t>("generation", 1));
   record.build_id = reader.id("build_id");
   record.push_id = reader.id("push_id");
-  record.chunk_count = reader.number<std::uint32_t>("chunk_count", 1);
   record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
-  if (record.chunk_count != chunk_count_of(record.bytes))
-    reader.refuse("chunk_count", "does not fit \"bytes\"");
   record.checksum = reader.hex("checksum");
   record.as_of = reader.moment("as_of");
   record.adds_from = reader.log_position("adds_from");
@@ -207,21 +184,17 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   return record;
 }
 
-PendingPush pending_push_of(const Json& object, const std::string& source) {
-  const MemberReader reader(object, source);
-  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1), reader.moment("started_at"),
-          reader.log_position("adds_from")};
-}
-
 LogWitness log_witness_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   return {reader.log_position("begun"), reader.log_position("position"), reader.log_position("lost_to"),
           reader.number<std::uint64_t>("ordinal")};
 }
 
-Garbage garbage_of(const Json& object, const std::string& source) {
-  const MemberReader reader(object, source);
-  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
+// An end that is no moment counts as none.
+StoreBypass bypass_in(const Json& until) {
+  if (until.is_null()) return std::nullopt;
+  const UnixSeconds moment = until.is_number_unsigned() ? until.get<UnixSeconds>() : 0;
+  return is_moment(moment) ? moment : 0;
 }
 
 // Reads the generations that the record keeps.
@@ -244,13 +217,15 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 }  // namespace
 
 std::string encode(const PointerRecord& record) {
+  Json previous = Json::array();
+  for (const SnapshotRecord& older : record.previous) previous.push_back(to_json(older));
   const Json document{{"format", kRecordFormat},
                       {"current", record.current ? to_json(*record.current) : Json()},
-                      {"previous", to_json(record.previous)},
-                      {"pending", to_json(record.pending)},
-                      {"garbage", to_json(record.garbage)},
+                      {"previous", std::move(previous)},
+                      {"chunks_removed_to", to_hex(record.chunks_removed_to)},
                       {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
                       {"adds_log", to_json(record.adds_log)},
+                      {"bypass_until", record.bypass_until ? Json(*record.bypass_until) : Json()},
                       {"change_id", to_hex(random_value<std::uint64_t>())},
                       {"record_checksum", std::string(kChecksumDigits, '0')}};
   const std::string text = document.dump();
@@ -269,19 +244,10 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   check_checksum(text, source);
   PointerRecord record;
   read_generations(reader, record, source);
-  for (const Json& object : reader.list("pending", kMaxPendingPushes)) {
-    record.pending.push_back(pending_push_of(object, source + ": \"pending\""));
-  }
-  for (const Json& object : reader.list("garbage", kMaxGarbage)) {
-    record.garbage.push_back(garbage_of(object, source + ": \"garbage\""));
-  }
-  for (const Garbage& push : record.garbage) {
-    if (is_pending(record, push.push_id) || find_kept(record, push.push_id)) {
-      reader.refuse("garbage", "names a push that is kept or pending: " + to_hex(push.push_id));
-    }
-  }
+  record.chunks_removed_to = reader.id("chunks_removed_to");
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
+  record.bypass_until = bypass_in(reader.at("bypass_until"));
   return record;
 }
 

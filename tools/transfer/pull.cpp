@@ -5,8 +5,7 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/pointer_changes.hpp"
-#include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -38,8 +37,8 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   const std::string source = name_of(store, set_name, record);
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
-  for (std::uint32_t number = 0; number < record.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, record.push_id, record.chunk_count, number);
+  for (std::uint32_t number = 0; number < record.chunk_count();) {
+    const auto keys = chunk_key_batch(store, set_name, record, number);
     const auto values = store.get_immutable(keys);
     for (std::size_t i = 0; i < keys.size(); ++i, ++number) {
       if (!values[i]) return MissingChunk{keys[i]};

@@ -8,8 +8,6 @@
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/chunk.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -55,17 +53,6 @@ std::optional<std::uint64_t> current_generation_of(Store& store, const std::stri
 }
 
 }  // namespace
-
-std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const PushId& push_id, std::uint32_t chunk_count,
-                                         std::uint32_t first) {
-  const std::uint32_t end = first + std::min(kBatchChunks, chunk_count - first);
-  std::vector<std::string> keys;
-  for (std::uint32_t number = first; number < end; ++number) {
-    keys.push_back(chunk_key(store.prefix(), set_name, push_id, number));
-  }
-  return keys;
-}
 
 std::string pointer_key(const Store& store, const std::string& set_name) {
   return (store.prefix() + ":" + checked_set_name(set_name)).append(kPointerSuffix);
@@ -126,21 +113,6 @@ PointerRecord move_current(Store& store, const std::string& set_name, const Push
   }
 }
 
-void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer) {
-  if (pointer.garbage.empty()) return;
-  for (const Garbage& push : pointer.garbage) {
-    for (std::uint32_t first = 0; first < push.chunk_count;) {
-      const auto keys = chunk_key_batch(store, set_name, push.push_id, push.chunk_count, first);
-      store.remove_many(keys);
-      first += static_cast<std::uint32_t>(keys.size());
-    }
-  }
-  change_pointer(store, set_name, [&pointer](PointerRecord& now) {
-    return std::erase_if(now.garbage,
-                         [&](const Garbage& push) { return is_garbage(pointer, push.push_id); }) != 0;
-  });
-}
-
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
   if (!store.abilities().log) return;
   // Also if nothing is to be trimmed: it removes what a killed writer has left at the end of a file.
@@ -151,7 +123,6 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   const SnapshotHeader& header = snapshot.header();
   SnapshotRecord record;
   record.build_id = header.build_id;
-  record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(snapshot.bytes().size()));
   record.bytes = snapshot.bytes().size();
   record.checksum = checksum(snapshot.bytes());
   record.as_of = header.as_of;
