@@ -24,8 +24,8 @@ struct Baseline {
   std::vector<SampledValue> values{};  // of a map
 };
 
-inline Baseline baseline_of(const SnapshotView& snapshot) {
-  return {snapshot.header().key_count, snapshot.seed(), snapshot.value_sample()};
+inline Baseline baseline_of(const SnapshotHeader& header) {
+  return {header.key_count, header.seed, value_sample_of(header)};
 }
 
 // Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer

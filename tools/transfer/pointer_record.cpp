@@ -14,6 +14,8 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
+constexpr std::uint64_t kMaxBytes =
+    std::uint64_t{std::numeric_limits<std::uint32_t>::max()} * kChunkPayloadBytes;
 
 // The record's checksum covers its whole text, with zeros in place of these digits.
 constexpr std::string_view kChecksumMember = "\"record_checksum\":\"";
@@ -33,28 +35,18 @@ void check_checksum(std::string_view text, const std::string& source) {
   }
 }
 
-// Seeds and checksums are hexadecimal text: many JSON readers keep only 53 bits of a number.
+// Checksums are hexadecimal text: many JSON readers keep only 53 bits of a number.
 Json to_json(const SnapshotRecord& record) {
-  Json json{{"generation", record.generation},
-            {"build_id", to_hex(record.build_id)},
-            {"push_id", to_hex(record.push_id)},
-            {"bytes", record.bytes},
-            {"checksum", to_hex(record.checksum)},
-            {"as_of", record.as_of},
-            {"adds_from", to_text(record.adds_from)},
-            {"key_count", record.key_count},
-            {"restores", record.restores},
-            {"kind", record.kind},
-            {"hash_count", record.hash_count},
-            {"shard_bytes", record.shard_bytes},
-            {"shard_count", record.shard_count},
-            {"seed", to_hex(record.seed)}};
-  if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
-  if (record.value_bits != 0) json["value_bits"] = record.value_bits;
-  for (const SampledValue& sampled : record.value_sample) {
-    json["value_sample"].push_back({{"hash", to_hex(sampled.hash.word)}, {"value", sampled.value}});
-  }
-  return json;
+  return {{"generation", record.generation},
+          {"build_id", to_hex(record.build_id)},
+          {"push_id", to_hex(record.push_id)},
+          {"bytes", record.bytes},
+          {"checksum", to_hex(record.checksum)},
+          {"as_of", record.as_of},
+          {"adds_from", to_text(record.adds_from)},
+          {"key_count", record.key_count},
+          {"restores", record.restores},
+          {"kind", record.kind}};
 }
 
 Json to_json(const LogWitness& log) {
@@ -74,8 +66,6 @@ class MemberReader {
   [[noreturn]] void refuse(const std::string& member, const std::string& reason) const {
     throw Error(ErrorKind::Data, source_ + ": \"" + member + "\" " + reason);
   }
-
-  [[nodiscard]] bool has(const std::string& member) const { return object_.contains(member); }
 
   [[nodiscard]] const Json& at(const std::string& member) const {
     const auto found = object_.find(member);
@@ -138,15 +128,6 @@ class MemberReader {
   std::string source_;
 };
 
-std::vector<SampledValue> value_sample_of(const MemberReader& reader) {
-  std::vector<SampledValue> sample;
-  for (const Json& entry : reader.list("value_sample", kValueSample)) {
-    const MemberReader sampled(entry, "value_sample");
-    sample.push_back({{sampled.hex("hash")}, sampled.number<std::uint32_t>("value")});
-  }
-  return sample;
-}
-
 SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
@@ -154,6 +135,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.build_id = reader.id("build_id");
   record.push_id = reader.id("push_id");
   record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
+  if (record.bytes > kMaxBytes) reader.refuse("bytes", "is out of range");
   record.checksum = reader.hex("checksum");
   record.as_of = reader.moment("as_of");
   record.adds_from = reader.log_position("adds_from");
@@ -163,24 +145,6 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
     reader.refuse("kind", "is not a filter kind");
-  record.hash_count = reader.number<std::uint8_t>("hash_count");
-  record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
-  if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
-  if (reader.has("retrieval_bytes")) record.retrieval_bytes = reader.number<std::uint32_t>("retrieval_bytes");
-  if (record.retrieval_bytes % kRetrievalUnit != 0 ||
-      record.retrieval_bytes > kMaxShardBytes - record.shard_bytes) {
-    reader.refuse("retrieval_bytes", "is out of range");
-  }
-  if (reader.has("value_bits")) record.value_bits = reader.number<std::uint8_t>("value_bits");
-  if (record.value_bits > kMaxValueBits) reader.refuse("value_bits", "is out of range");
-  if (reader.has("value_sample")) record.value_sample = value_sample_of(reader);
-  record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes, record.value_bits};
-  const SnapshotLayout layout = snapshot_layout(record.shard_count, params);
-  const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
-  if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
-    reader.refuse("shard_count", "does not fit \"bytes\"");
-  record.seed = reader.parsed("seed", parse_seed, "a seed of 32 hexadecimal digits");
   return record;
 }
 

@@ -13,10 +13,10 @@
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 
+// What programs decide by and show without the snapshot. All else is in its header, see read_header().
 struct SnapshotRecord {
   std::uint64_t generation = 0;
   BuildId build_id{};
@@ -28,15 +28,7 @@ struct SnapshotRecord {
   std::uint64_t key_count = 0;
   std::uint64_t restores = 0;  // the generation that a rollback brought back; 0: no rollback
 
-  // The next build keeps these, see current_geometry().
   std::string kind;  // by name, which a reader need not know
-  std::uint8_t hash_count = 0;
-  std::uint32_t shard_bytes = 0;
-  std::uint32_t retrieval_bytes = 0;
-  std::uint8_t value_bits = 0;  // of a map
-  std::vector<SampledValue> value_sample{};
-  std::uint32_t shard_count = 0;
-  HashSeed seed{};
 
   [[nodiscard]] std::uint32_t chunk_count() const noexcept {
     return static_cast<std::uint32_t>(chunk_count_of(bytes));
@@ -59,15 +51,6 @@ struct PointerRecord {
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
-
-// What snapshots are measured against if this generation is the one before.
-inline Baseline baseline_of(const SnapshotRecord& record) {
-  return {record.key_count, record.seed, record.value_sample};
-}
-// The generation before the current one, for the guards; nothing if none is kept.
-inline std::optional<Baseline> baseline_before(const PointerRecord& record) {
-  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
-}
 
 // No text comes twice, because each has a random `change_id`. So a compare-and-set that arrives late never
 // finds the text that it expects, even if a change was taken back.

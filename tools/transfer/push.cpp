@@ -22,34 +22,31 @@ namespace {
 constexpr int kMaxTries = 3;
 
 // Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
-bool would_fit(const SnapshotRecord& before, const SnapshotRecord& now, double target_fpr) {
-  const FilterKind* kind = find_filter_kind(before.kind);
+bool would_fit(const SnapshotHeader& before, const SnapshotHeader& now) {
   const bool is_alike = before.kind == now.kind && before.shard_bytes == now.shard_bytes &&
                         before.retrieval_bytes == 0 && before.value_bits == now.value_bits;
-  if (kind == nullptr || !is_alike || !kind->takes_hash_count(before.hash_count)) return true;
-  const FilterParams params{
-      .shard_bytes = before.shard_bytes, .hash_count = before.hash_count, .value_bits = before.value_bits};
-  const Geometry geometry{kind, params, before.shard_count};
-  return theoretical_fpr(geometry, static_cast<double>(now.key_count)) <= target_fpr * kStickySlack;
+  return !is_alike || theoretical_fpr(geometry_of(before), static_cast<double>(now.key_count)) <=
+                          now.target_fpr * kStickySlack;
 }
 
-void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
-                     double target_fpr, std::vector<std::string>& warnings) {
+void warn_of_changes(const std::string& set_name, const SnapshotHeader& before, const SnapshotHeader& now,
+                     std::vector<std::string>& warnings) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
                            const std::string& new_value, const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
     warnings.push_back("set \"" + set_name + "\": " + what + " changed from " + old_value + " to " +
                        new_value + "; " + hint);
   };
-  compare("kind", before.kind, now.kind);
+  compare("kind", std::string(find_lookup_kind(before.kind)->name),
+          std::string(find_lookup_kind(now.kind)->name));
   compare("value bits", std::to_string(before.value_bits), std::to_string(now.value_bits),
           now.value_bits == 0 ? "it is no map any more, so KeySieve\\Map knows nothing"
                               : "values have as many bits as the largest one");
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0) && before.value_bits == now.value_bits) {
-    const char* hint = would_fit(before, now, target_fpr) ? "build --like keeps it"
-                                                          : "the keys no longer fit the shards before";
+    const char* hint =
+        would_fit(before, now) ? "build --like keeps it" : "the keys no longer fit the shards before";
     compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
     compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count), hint);
   }
@@ -169,8 +166,9 @@ class Push {
   }
 
   void check(const PointerRecord& pointer) const {
-    check_guards(guards_, snapshot_,
-                 pointer.current ? std::optional(baseline_of(*pointer.current)) : std::nullopt);
+    std::optional<Baseline> baseline;
+    if (pointer.current) baseline = read_baseline(store_, set_name_, *pointer.current, snapshot_);
+    check_guards(guards_, snapshot_, baseline);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
         throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +
@@ -292,8 +290,7 @@ class Push {
 
   PushResult result_of(const SnapshotRecord& record) {
     const auto before = kept_before_.empty() ? std::nullopt : std::optional(kept_before_.front());
-    if (before) warn_of_changes(set_name_, *before, record, snapshot_.header().target_fpr, warnings_);
-    warn_of_adds_that_stay();
+    warn_of_consequences(before);
     return {record, before, std::move(warnings_)};
   }
 
@@ -307,8 +304,11 @@ class Push {
     }
   }
 
-  void warn_of_adds_that_stay() {
+  void warn_of_consequences(const std::optional<SnapshotRecord>& before) {
     try {
+      if (before && before->build_id != record_.build_id) {
+        warn_of_changes(set_name_, read_header(store_, set_name_, *before), snapshot_.header(), warnings_);
+      }
       if (record_.adds_from != LogPosition{} || !has_adds(store_, set_name_)) return;
       warnings_.push_back("set \"" + set_name_ + "\": needs the adds log from its beginning on, so that it " +
                           "cannot be trimmed while this generation is kept; build with --like URL");

@@ -129,35 +129,12 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   record.adds_from = header.adds_from;
   record.key_count = header.key_count;
   record.kind = snapshot.kind().name;
-  record.hash_count = header.hash_count;
-  record.shard_bytes = header.shard_bytes;
-  record.retrieval_bytes = header.retrieval_bytes;
-  record.value_bits = header.value_bits;
-  record.value_sample = snapshot.value_sample();
-  record.shard_count = header.shard_count;
-  record.seed = header.seed;
   return record;
 }
 
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name) {
   auto pointer = read_stored_pointer(store, set_name);
   return pointer && pointer->current ? std::move(pointer) : std::nullopt;
-}
-
-std::optional<Geometry> current_geometry(Store& store, const std::string& set_name) {
-  const auto pointer = read_pointer(store, set_name);
-  if (!pointer) return std::nullopt;
-  const SnapshotRecord& current = *pointer->current;
-  const std::string source = store.name() + ": " + pointer_key(store, set_name);
-  const FilterKind* kind = find_filter_kind(current.kind);
-  if (kind == nullptr)
-    throw Error(ErrorKind::Incompatible, source + ": this build does not know kind " + current.kind);
-  if (!kind->takes_hash_count(current.hash_count)) {
-    throw Error(ErrorKind::Data, source + ": \"hash_count\" is out of range");
-  }
-  return Geometry{kind,
-                  {current.shard_bytes, current.hash_count, current.retrieval_bytes, current.value_bits},
-                  current.shard_count};
 }
 
 }  // namespace keysieve

@@ -25,9 +25,17 @@ using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 // a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
 
-// Returns the geometry of the current generation, for BuildSettings::like; nothing if the set was never
-// pushed. Fetches no chunk. Throws Incompatible for a kind that this build does not know.
-std::optional<Geometry> current_geometry(Store& store, const std::string& set_name);
+// Returns the header of a kept generation, from its first chunk. Throws Data if that is missing or damaged,
+// Incompatible for a format or kind that this build does not know, and as the store does.
+SnapshotHeader read_header(Store& store, const std::string& set_name, const SnapshotRecord& record);
+
+// What a snapshot is measured against if this generation is the one before. Only a map is compared by more
+// than its keys, if the header can be read. Throws as the store does.
+Baseline read_baseline(Store& store, const std::string& set_name, const SnapshotRecord& record,
+                       const SnapshotView& snapshot);
+// Of the generation before the current one; nothing if none is kept.
+std::optional<Baseline> read_baseline_before(Store& store, const std::string& set_name,
+                                             const PointerRecord& pointer, const SnapshotView& snapshot);
 
 struct PushResult {
   SnapshotRecord record;

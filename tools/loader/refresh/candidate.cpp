@@ -48,7 +48,11 @@ void check(const Candidate& candidate, const SetConfig& config, const std::optio
 }
 
 Candidate SnapshotSource::fetch(Store& store, const PointerRecord& pointer) const {
-  if (auto cached = fetch_cached(pointer)) return std::move(*cached);
+  if (auto cached = fetch_cached(pointer)) {
+    const SnapshotView view = SnapshotView::decode(cached->snapshot.get(), cached->source, Check::Tables);
+    cached->before = read_baseline_before(store, config_.name, pointer, view);
+    return std::move(*cached);
+  }
   const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
     if (!on_progress_()) throw Stopped{};
   };
@@ -64,7 +68,7 @@ std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& point
     if (cache_.find(config_.name) != CachedBuild{record.generation, record.build_id}) return std::nullopt;
     std::optional<SnapshotBytes> snapshot = load(record.build_id);
     if (!snapshot) return std::nullopt;
-    return Candidate{record, baseline_before(pointer), std::move(*snapshot), true, cache_as_source()};
+    return Candidate{record, std::nullopt, std::move(*snapshot), true, cache_as_source()};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;
