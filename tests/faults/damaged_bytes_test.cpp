@@ -318,8 +318,8 @@ TEST(DamagedTexts, AreRefusedOrMeanTheSameAsPointerRecords) {
   PointerRecord record;
   record.current = describe(decode(snapshot));
   record.current->generation = 7;
-  record.pending = {{PushId{1}, 12, 1'700'000'000, log_position(5, 6)}};
-  record.garbage = {{PushId{2}, 13}};
+  record.chunks_removed_to = {1};
+  record.bypass_until = 1'700'000'000;
   const std::string text = encode(record);
   std::uint64_t same = 0;
   const std::uint64_t tried = for_each_damage(text, soak_rounds(8, 255), [&](const std::string& damaged) {

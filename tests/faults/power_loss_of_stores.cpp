@@ -62,7 +62,7 @@ std::string check_adds(const std::string& url, Acknowledgements acknowledged) {
 }
 
 void push_to_store(const std::string& url, Acknowledged& acknowledged, int part) {
-  constexpr int kPushes = 5;  // more than a store keeps
+  constexpr int kPushes = 8;  // more than a store keeps
   const auto store = open_store(url);
   for (int number = part * kOfSecondPart; number < part * kOfSecondPart + kPushes; ++number) {
     keysieve::push(*store, view_of(generation(number)), {});

@@ -25,7 +25,7 @@ class PowerLoss : public ::testing::TestWithParam<Story> {
 const auto stories_of_few_syncs =
     ::testing::Values(adds_story("adds_to_dir", "dir", 11, 1), adds_story("adds_to_lmdb", "lmdb", 7, 0),
                       mirror_story(), cache_story(), host_story());
-const auto stories_of_many_syncs = ::testing::Values(push_story("pushes_to_dir", "dir", 150, 10),
+const auto stories_of_many_syncs = ::testing::Values(push_story("pushes_to_dir", "dir", 150, 9),
                                                      push_story("pushes_to_lmdb", "lmdb", 37, 0));
 std::string story_name(const ::testing::TestParamInfo<Story>& story) {
   return story.param.name;

@@ -100,7 +100,7 @@ void Promises::has_written_pointer() {
 void Promises::check_chunks() const {
   if (!pointer_) return;
   for (const SnapshotRecord& kept : kept_generations(*pointer_)) {
-    for (std::uint32_t number = 0; number < kept.chunk_count; ++number) {
+    for (std::uint32_t number = 0; number < kept.chunk_count(); ++number) {
       const std::string key = chunk_key(network_.server().prefix(), kSimulatedSet, kept.push_id, number);
       if (!network_.server().contents.records.contains(key))
         throw Broken{fmt::format("the store keeps {} without chunk {}", name_of(kept.build_id), number)};

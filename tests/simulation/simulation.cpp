@@ -310,8 +310,6 @@ void Simulation::check_end() {
   Server& server = network_.server();
   LogPosition needed = pointer->current->adds_from;
   for (const SnapshotRecord& kept : pointer->previous) needed = std::min(needed, kept.adds_from);
-  // Interrupted, and not a day old.
-  for (const PendingPush& push : pointer->pending) needed = std::min(needed, push.adds_from);
   for (const auto& [name, log] : server.contents.logs) {
     if (!log.entries.empty() && log.entries.begin()->first <= needed)
       throw Broken{"the log " + name + " holds adds that nothing needs any more"};

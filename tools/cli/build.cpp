@@ -212,7 +212,7 @@ Model model_in_file(const std::string& path, const std::string& set_name) {
                         "nothing",
                         path, held, set_name)};
   }
-  return {geometry_of(file.view()), file.view().seed(), baseline_of(file.view()), path};
+  return {geometry_of(file.view()), file.view().seed(), baseline_of(file.view().header()), path};
 }
 
 // The store's seed, which may have been renewed since; that of the current generation only where the store
@@ -228,9 +228,20 @@ Model model_in_store(Store& store, const std::string& set_name) {
             fmt::format("{} has no set {} yet{}, and --max-shrink compares with nothing", store.name(),
                         set_name, seed ? ": only its seed is taken" : " and no seed: one is drawn")};
   }
-  const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
-  return {current_geometry(store, set_name), seed, baseline_of(*pointer->current),
-          fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
+  const SnapshotRecord& current = *pointer->current;
+  try {
+    const SnapshotHeader header = read_header(store, set_name, current);
+    const HashSeed seed = find_shared_seed(store).value_or(header.seed);
+    return {geometry_of(header), seed, baseline_of(header),
+            fmt::format("{}, generation {}", store.name(), current.generation)};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+    return {{},
+            shared_seed(store),
+            Baseline{.key_count = current.key_count},
+            fmt::format("{}: only the seed, generation {} is damaged", store.name(), current.generation),
+            fmt::format("{}; only the store's seed is taken", error.what())};
+  }
 }
 
 // Also a URL of no known store: it may hold a password, so it must not be named as a file that is missing.

@@ -99,34 +99,18 @@ void bypass_here(const BypassOptions& options) {
   report.print();
 }
 
-void add_record(Report& report, const std::string& label, const std::string& name,
-                const std::optional<StoreBypass>& bypass) {
-  if (!bypass) return report.add(label, "off", name, nullptr);
-  report.add(label,
-             (bypass->until == 0 ? "on" : "on, until " + format_moment(bypass->until)) +
-                 (bypass->set_at == 0 ? "" : ", set at " + format_moment(bypass->set_at)),
-             name, {{"until", number_or_null(bypass->until)}, {"set_at", number_or_null(bypass->set_at)}});
+void add_record(Report& report, const std::string& label, const std::string& name, const StoreBypass& until) {
+  const std::string end = until.value_or(0) == 0 ? "" : ", until " + format_moment(*until);
+  report.add(label, until ? "on" + end : "off", name,
+             until ? Json{{"until", number_or_null(*until)}} : Json());
 }
 
 void show(Report& report, const BypassOptions& options, Store& store) {
-  StoreBypasses bypasses;
-  if (options.set_name) {
-    bypasses = read_store_bypasses(store, *options.set_name);
-  } else {
-    bypasses.of_all = read_bypass_of_all(store);
-  }
+  const StoreBypasses bypasses = read_store_bypasses(store, options.set_name);
   add_state(report, bypassed_until(bypasses, unix_now()),
             {.on = kMaybe, .off = "off in the store; hosts may have bypasses of their own"});
   if (options.set_name) add_record(report, "of the set", "of_set", bypasses.of_set);
   add_record(report, "of all sets", "of_all", bypasses.of_all);
-}
-
-void change(const BypassOptions& options, Store& store) {
-  if (const auto until = wanted_end(options)) {
-    set_store_bypass(store, options.set_name, {.until = *until, .set_at = unix_now()});
-  } else {
-    clear_store_bypass(store, options.set_name);
-  }
 }
 
 // A bypass of a mistyped name would say "on" while the set that was meant goes on answering.
@@ -146,7 +130,7 @@ void bypass_in_store(const BypassOptions& options) {
   if (options.set_name) checked_set_name(*options.set_name);
   const auto store = open_given_store(*options.store_url, options.show ? StoreUse::Read : StoreUse::Bypass);
   check_means_a_set(options, *store);
-  if (!options.show) change(options, *store);
+  if (!options.show) set_store_bypass(*store, options.set_name, wanted_end(options));
   Report report;
   report.add("set", options.set_name.value_or("all sets of the store"), "set",
              options.set_name ? Json(*options.set_name) : Json());

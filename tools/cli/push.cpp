@@ -69,7 +69,7 @@ void push_and_report(const PushOptions& options) {
   report.add("keys", format_count(pushed.record.key_count), "key_count", pushed.record.key_count);
   report.add("size",
              fmt::format("{} in {}", format_bytes(pushed.record.bytes),
-                         format_count_of(pushed.record.chunk_count, "chunk")),
+                         format_count_of(pushed.record.chunk_count(), "chunk")),
              "bytes", pushed.record.bytes);
   report.add_member("dry_run", options.dry_run);
   report.print();

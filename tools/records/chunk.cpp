@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
@@ -21,7 +22,33 @@ static_assert(offsetof(ChunkHeader, checksum) == 8);
 
 constexpr std::array<char, 4> kChunkMagic{'K', 'S', 'C', '1'};
 
+constexpr std::size_t kMomentBytes = 6;  // of a push id
+
+std::uint64_t milliseconds_in(const PushId& id) {
+  std::uint64_t milliseconds = 0;
+  for (std::size_t i = 0; i < kMomentBytes; ++i) milliseconds = milliseconds << 8U | id[i];
+  return milliseconds;
+}
+
+// Makes it the id of that moment.
+void set_milliseconds(PushId& id, std::uint64_t milliseconds) {
+  for (std::size_t i = kMomentBytes; i-- > 0; milliseconds >>= 8U)
+    id[i] = static_cast<std::uint8_t>(milliseconds);
+}
+
 }  // namespace
+
+PushId first_push_id(UnixSeconds moment) {
+  PushId id{};
+  set_milliseconds(id, static_cast<std::uint64_t>(std::max<UnixSeconds>(moment, 0)) * 1000);
+  return id;
+}
+
+PushId new_push_id(UnixSeconds moment, const PushId& newest) {
+  auto id = random_value<PushId>();
+  set_milliseconds(id, std::max(milliseconds_in(first_push_id(moment)), milliseconds_in(newest) + 1));
+  return id;
+}
 
 std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,
                       std::uint32_t number) {

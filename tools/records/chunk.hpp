@@ -10,14 +10,19 @@
 #include <string_view>
 
 #include "core/worker/base/bytes.hpp"
+#include "core/worker/base/clock.hpp"
 #include "core/worker/snapshot/layout.hpp"
 
 namespace keysieve {
 
-// Each push puts its chunks under a random id of its own, which is never used again. So a process that
-// removes the chunks of one push cannot hit those of another push of the same build, however late it is (a
-// process may be stopped for days between two steps).
+// Each push puts its chunks under an id of its own, which is never used again: the milliseconds of the moment
+// when it began, big-endian in 6 bytes, and 10 random bytes. So ids sort by age, as keys in hexadecimal too.
 using PushId = std::array<std::uint8_t, 16>;
+
+// The least id of that moment. Moments before 1970 count as 1970.
+PushId first_push_id(UnixSeconds moment);
+// Draws an id of that moment, or of the millisecond after `newest` if the clock is behind that.
+PushId new_push_id(UnixSeconds moment, const PushId& newest);
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;

@@ -16,8 +16,10 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kPointerSuffix = ":current";
 
-constexpr std::uint64_t kRecordFormat = 1;
+constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
+constexpr std::uint64_t kMaxBytes =
+    std::uint64_t{std::numeric_limits<std::uint32_t>::max()} * kChunkPayloadBytes;
 
 // The record's checksum covers its whole text, with zeros in place of these digits.
 constexpr std::string_view kChecksumMember = "\"record_checksum\":\"";
@@ -37,40 +39,18 @@ void check_checksum(std::string_view text, const std::string& source) {
   }
 }
 
-// Seeds and checksums are hexadecimal text: many JSON readers keep only 53 bits of a number.
+// Checksums are hexadecimal text: many JSON readers keep only 53 bits of a number.
 Json to_json(const SnapshotRecord& record) {
-  Json json{{"generation", record.generation},
-            {"build_id", to_hex(record.build_id)},
-            {"push_id", to_hex(record.push_id)},
-            {"chunk_count", record.chunk_count},
-            {"bytes", record.bytes},
-            {"checksum", to_hex(record.checksum)},
-            {"as_of", record.as_of},
-            {"adds_from", to_text(record.adds_from)},
-            {"key_count", record.key_count},
-            {"restores", record.restores},
-            {"kind", record.kind},
-            {"hash_count", record.hash_count},
-            {"shard_bytes", record.shard_bytes},
-            {"shard_count", record.shard_count},
-            {"seed", to_hex(record.seed)}};
-  if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
-  if (record.value_bits != 0) json["value_bits"] = record.value_bits;
-  for (const SampledValue& sampled : record.value_sample) {
-    json["value_sample"].push_back({{"hash", to_hex(sampled.hash.word)}, {"value", sampled.value}});
-  }
-  return json;
-}
-
-Json to_json(const PendingPush& push) {
-  return {{"push_id", to_hex(push.push_id)},
-          {"chunk_count", push.chunk_count},
-          {"started_at", push.started_at},
-          {"adds_from", to_text(push.adds_from)}};
-}
-
-Json to_json(const Garbage& garbage) {
-  return {{"push_id", to_hex(garbage.push_id)}, {"chunk_count", garbage.chunk_count}};
+  return {{"generation", record.generation},
+          {"build_id", to_hex(record.build_id)},
+          {"push_id", to_hex(record.push_id)},
+          {"bytes", record.bytes},
+          {"checksum", to_hex(record.checksum)},
+          {"as_of", record.as_of},
+          {"adds_from", to_text(record.adds_from)},
+          {"key_count", record.key_count},
+          {"restores", record.restores},
+          {"kind", record.kind}};
 }
 
 Json to_json(const LogWitness& log) {
@@ -78,13 +58,6 @@ Json to_json(const LogWitness& log) {
           {"position", to_text(log.position)},
           {"lost_to", to_text(log.lost_to)},
           {"ordinal", log.ordinal}};
-}
-
-template <typename Entry>
-Json to_json(const std::vector<Entry>& entries) {
-  Json list = Json::array();
-  for (const Entry& entry : entries) list.push_back(to_json(entry));
-  return list;
 }
 
 // Reads the members of one object of the record. Throws Data that names the wrong member.
@@ -97,8 +70,6 @@ class MemberReader {
   [[noreturn]] void refuse(const std::string& member, const std::string& reason) const {
     throw Error(ErrorKind::Data, source_ + ": \"" + member + "\" " + reason);
   }
-
-  [[nodiscard]] bool has(const std::string& member) const { return object_.contains(member); }
 
   [[nodiscard]] const Json& at(const std::string& member) const {
     const auto found = object_.find(member);
@@ -161,25 +132,14 @@ class MemberReader {
   std::string source_;
 };
 
-std::vector<SampledValue> value_sample_of(const MemberReader& reader) {
-  std::vector<SampledValue> sample;
-  for (const Json& entry : reader.list("value_sample", kValueSample)) {
-    const MemberReader sampled(entry, "value_sample");
-    sample.push_back({{sampled.hex("hash")}, sampled.number<std::uint32_t>("value")});
-  }
-  return sample;
-}
-
 SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
   record.generation = static_cast<std::uint64_t>(reader.number<std::int64_t>("generation", 1));
   record.build_id = reader.id("build_id");
   record.push_id = reader.id("push_id");
-  record.chunk_count = reader.number<std::uint32_t>("chunk_count", 1);
   record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
-  if (record.chunk_count != chunk_count_of(record.bytes))
-    reader.refuse("chunk_count", "does not fit \"bytes\"");
+  if (record.bytes > kMaxBytes) reader.refuse("bytes", "is out of range");
   record.checksum = reader.hex("checksum");
   record.as_of = reader.moment("as_of");
   record.adds_from = reader.log_position("adds_from");
@@ -189,31 +149,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
     reader.refuse("kind", "is not a filter kind");
-  record.hash_count = reader.number<std::uint8_t>("hash_count");
-  record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
-  if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
-  if (reader.has("retrieval_bytes")) record.retrieval_bytes = reader.number<std::uint32_t>("retrieval_bytes");
-  if (record.retrieval_bytes % kRetrievalUnit != 0 ||
-      record.retrieval_bytes > kMaxShardBytes - record.shard_bytes) {
-    reader.refuse("retrieval_bytes", "is out of range");
-  }
-  if (reader.has("value_bits")) record.value_bits = reader.number<std::uint8_t>("value_bits");
-  if (record.value_bits > kMaxValueBits) reader.refuse("value_bits", "is out of range");
-  if (reader.has("value_sample")) record.value_sample = value_sample_of(reader);
-  record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes, record.value_bits};
-  const SnapshotLayout layout = snapshot_layout(record.shard_count, params);
-  const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
-  if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
-    reader.refuse("shard_count", "does not fit \"bytes\"");
-  record.seed = reader.parsed("seed", parse_seed, "a seed of 32 hexadecimal digits");
   return record;
-}
-
-PendingPush pending_push_of(const Json& object, const std::string& source) {
-  const MemberReader reader(object, source);
-  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1), reader.moment("started_at"),
-          reader.log_position("adds_from")};
 }
 
 LogWitness log_witness_of(const Json& object, const std::string& source) {
@@ -222,16 +158,11 @@ LogWitness log_witness_of(const Json& object, const std::string& source) {
           reader.number<std::uint64_t>("ordinal")};
 }
 
-Garbage garbage_of(const Json& object, const std::string& source) {
-  const MemberReader reader(object, source);
-  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
-}
-
-// Whether the chunks are of a generation that is kept, or of a push under way.
-bool needs_chunks(const PointerRecord& record, const PushId& push_id) {
-  return (record.current && record.current->push_id == push_id) ||
-         std::ranges::count(record.previous, push_id, &SnapshotRecord::push_id) != 0 ||
-         std::ranges::count(record.pending, push_id, &PendingPush::push_id) != 0;
+// An end that is no moment counts as none.
+StoreBypass bypass_in(const Json& until) {
+  if (until.is_null()) return std::nullopt;
+  const UnixSeconds moment = until.is_number_unsigned() ? until.get<UnixSeconds>() : 0;
+  return is_moment(moment) ? moment : 0;
 }
 
 // Reads the generations that the record keeps.
@@ -254,13 +185,15 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 }  // namespace
 
 std::string encode(const PointerRecord& record) {
+  Json previous = Json::array();
+  for (const SnapshotRecord& older : record.previous) previous.push_back(to_json(older));
   const Json document{{"format", kRecordFormat},
                       {"current", record.current ? to_json(*record.current) : Json()},
-                      {"previous", to_json(record.previous)},
-                      {"pending", to_json(record.pending)},
-                      {"garbage", to_json(record.garbage)},
+                      {"previous", std::move(previous)},
+                      {"chunks_removed_to", to_hex(record.chunks_removed_to)},
                       {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
                       {"adds_log", to_json(record.adds_log)},
+                      {"bypass_until", record.bypass_until ? Json(*record.bypass_until) : Json()},
                       {"change_id", to_hex(random_value<std::uint64_t>())},
                       {"record_checksum", std::string(kChecksumDigits, '0')}};
   const std::string text = document.dump();
@@ -279,19 +212,10 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   check_checksum(text, source);
   PointerRecord record;
   read_generations(reader, record, source);
-  for (const Json& object : reader.list("pending", kMaxPendingPushes)) {
-    record.pending.push_back(pending_push_of(object, source + ": \"pending\""));
-  }
-  for (const Json& object : reader.list("garbage", kMaxGarbage)) {
-    record.garbage.push_back(garbage_of(object, source + ": \"garbage\""));
-  }
-  for (const Garbage& push : record.garbage) {
-    if (needs_chunks(record, push.push_id)) {
-      reader.refuse("garbage", "names a push that is kept or pending: " + to_hex(push.push_id));
-    }
-  }
+  record.chunks_removed_to = reader.id("chunks_removed_to");
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
+  record.bypass_until = bypass_in(reader.at("bypass_until"));
   return record;
 }
 
@@ -311,20 +235,12 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   const SnapshotHeader& header = snapshot.header();
   SnapshotRecord record;
   record.build_id = header.build_id;
-  record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(snapshot.bytes().size()));
   record.bytes = snapshot.bytes().size();
   record.checksum = checksum(snapshot.bytes());
   record.as_of = header.as_of;
   record.adds_from = header.adds_from;
   record.key_count = header.key_count;
   record.kind = snapshot.kind().name;
-  record.hash_count = header.hash_count;
-  record.shard_bytes = header.shard_bytes;
-  record.retrieval_bytes = header.retrieval_bytes;
-  record.value_bits = header.value_bits;
-  record.value_sample = snapshot.value_sample();
-  record.shard_count = header.shard_count;
-  record.seed = header.seed;
   return record;
 }
 

@@ -1,7 +1,6 @@
 // The pointer record <prefix>:<set>:current says which snapshot is the current generation, which older ones
-// are kept for rollback, which pushes are under way, and which chunks are to be removed. It is the only
-// record of a set that push, rollback and delete change. It is JSON text, so that any client of the store can
-// read it.
+// are kept for rollback, what was removed, and whether lookups are bypassed. It is the only record of a set.
+// It is JSON text, so that any client of the store can read it.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +16,11 @@
 
 namespace keysieve {
 
+// What programs decide by and show without the snapshot. All else is in its header, see read_header().
 struct SnapshotRecord {
   std::uint64_t generation = 0;
   BuildId build_id{};
   PushId push_id{};
-  std::uint32_t chunk_count = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;  // XXH3-64 of all bytes of the snapshot
   UnixSeconds as_of = 0;
@@ -29,50 +28,26 @@ struct SnapshotRecord {
   std::uint64_t key_count = 0;
   std::uint64_t restores = 0;  // the generation that a rollback brought back; 0: no rollback
 
-  // The next build keeps these, see current_geometry().
   std::string kind;  // by name, which a reader need not know
-  std::uint8_t hash_count = 0;
-  std::uint32_t shard_bytes = 0;
-  std::uint32_t retrieval_bytes = 0;
-  std::uint8_t value_bits = 0;  // of a map
-  std::vector<SampledValue> value_sample{};
-  std::uint32_t shard_count = 0;
-  HashSeed seed{};
+
+  [[nodiscard]] std::uint32_t chunk_count() const noexcept {
+    return static_cast<std::uint32_t>(chunk_count_of(bytes));
+  }
 
   friend bool operator==(const SnapshotRecord&, const SnapshotRecord&) = default;
 };
 
-// A push that is under way, or was interrupted.
-struct PendingPush {
-  PushId push_id{};
-  std::uint32_t chunk_count = 0;
-  UnixSeconds started_at = 0;
-  LogPosition adds_from{};
-
-  friend bool operator==(const PendingPush&, const PendingPush&) = default;
-};
-
-// Chunks that are no longer needed.
-struct Garbage {
-  PushId push_id{};
-  std::uint32_t chunk_count = 0;
-
-  friend bool operator==(const Garbage&, const Garbage&) = default;
-};
-
 inline constexpr std::size_t kKeptGenerations = 3;  // the current one and two before it
-// Far more than the pushes that ever run at once. With the garbage, less than half of the largest value of
-// a store.
-inline constexpr std::size_t kMaxPendingPushes = 64;
-inline constexpr std::size_t kMaxGarbage = 256;
+// Until when a store bypasses lookups: 0 until it is cleared; nothing if it does not.
+using StoreBypass = std::optional<UnixSeconds>;
 
 struct PointerRecord {
   std::optional<SnapshotRecord> current{};  // nothing before the first push is done
   std::vector<SnapshotRecord> previous{};   // newest first, at most kKeptGenerations - 1
-  std::vector<PendingPush> pending{};       // oldest first, at most kMaxPendingPushes
-  std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
+  PushId chunks_removed_to{};               // chunks of pushes up to here that are not kept may be gone
   LogPosition adds_trimmed_to{};            // entries of the adds log up to here may be gone
   LogWitness adds_log{};                    // what the last push knew of it
+  StoreBypass bypass_until{};               // of this set
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };

@@ -35,7 +35,7 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
                        .is_damaged = (control.current.load(std::memory_order_acquire) & kDamagedBit) != 0,
                        .layer = attached.layer().geometry(),
                        .added_keys = attached.layer().keys()};
-  live.value_sample = snapshot.value_sample();
+  live.value_sample = value_sample_of(snapshot.header());
   live.seed = header.seed;
   if (header.retrieval_bytes != 0) live.known_absent = header.known_absent;
   const bool has_layer = live.layer.shard_count != 0;

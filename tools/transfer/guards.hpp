@@ -26,17 +26,8 @@ struct Baseline {
   std::vector<SampledValue> values{};  // of a map
 };
 
-inline Baseline baseline_of(const SnapshotView& snapshot) {
-  return {snapshot.header().key_count, snapshot.seed(), snapshot.value_sample()};
-}
-
-// What snapshots are measured against if this generation is the one before.
-inline Baseline baseline_of(const SnapshotRecord& record) {
-  return {record.key_count, record.seed, record.value_sample};
-}
-// The generation before the current one, for the guards; nothing if none is kept.
-inline std::optional<Baseline> baseline_before(const PointerRecord& record) {
-  return record.previous.empty() ? std::nullopt : std::optional(baseline_of(record.previous.front()));
+inline Baseline baseline_of(const SnapshotHeader& header) {
+  return {header.key_count, header.seed, value_sample_of(header)};
 }
 
 // Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer

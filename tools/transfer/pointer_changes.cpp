@@ -17,33 +17,14 @@ std::optional<SnapshotRecord> find_kept(const PointerRecord& pointer, const Push
   return std::nullopt;
 }
 
-bool is_pending(const PointerRecord& pointer, const PushId& push_id) {
-  return std::ranges::find(pointer.pending, push_id, &PendingPush::push_id) != pointer.pending.end();
+bool is_obsolete(const PointerRecord& pointer, const PushId& push_id) {
+  return push_id <= pointer.chunks_removed_to && !find_kept(pointer, push_id);
 }
 
-bool is_garbage(const PointerRecord& pointer, const PushId& push_id) {
-  return std::ranges::find(pointer.garbage, push_id, &Garbage::push_id) != pointer.garbage.end();
-}
-
-void announce(PointerRecord& pointer, const PendingPush& push) {
-  while (pointer.pending.size() >= kMaxPendingPushes) {
-    discard(pointer, chunks_of(pointer.pending.front()));
-  }
-  pointer.pending.push_back(push);
-}
-
-void discard_abandoned(PointerRecord& pointer, UnixSeconds now) {
-  for (const PendingPush& push : std::vector(pointer.pending)) {
-    const UnixSeconds age = std::max<UnixSeconds>(now - push.started_at, 0);
-    if (std::chrono::seconds(age) >= kAbandonedAfter) discard(pointer, chunks_of(push));
-  }
-}
-
-void discard(PointerRecord& pointer, const Garbage& push) {
-  std::erase_if(pointer.pending, [&](const PendingPush& pending) { return pending.push_id == push.push_id; });
-  if (is_garbage(pointer, push.push_id)) return;
-  while (pointer.garbage.size() >= kMaxGarbage) pointer.garbage.erase(pointer.garbage.begin());
-  pointer.garbage.push_back(push);
+PushId newest_push(const PointerRecord& pointer) {
+  PushId newest = pointer.chunks_removed_to;
+  for (const SnapshotRecord& kept : kept_generations(pointer)) newest = std::max(newest, kept.push_id);
+  return newest;
 }
 
 void make_current(PointerRecord& pointer, SnapshotRecord record) {
@@ -55,15 +36,14 @@ void make_current(PointerRecord& pointer, SnapshotRecord record) {
   } else {
     record.generation = pointer.current ? pointer.current->generation + 1 : 1;
   }
-  std::erase_if(pointer.pending,
-                [&](const PendingPush& pending) { return pending.push_id == record.push_id; });
   pointer.previous = before;
   std::erase_if(pointer.previous,
                 [&](const SnapshotRecord& older) { return older.build_id == record.build_id; });
   pointer.previous.resize(std::min(pointer.previous.size(), kKeptGenerations - 1));
   pointer.current = std::move(record);
   for (const SnapshotRecord& old : before) {
-    if (!find_kept(pointer, old.push_id)) discard(pointer, chunks_of(old));
+    if (!find_kept(pointer, old.push_id))
+      pointer.chunks_removed_to = std::max(pointer.chunks_removed_to, old.push_id);
   }
 }
 
@@ -71,7 +51,6 @@ bool release_adds(PointerRecord& pointer) {
   std::vector<LogPosition> needed;
   for (const SnapshotRecord& kept : kept_generations(pointer)) needed.push_back(kept.adds_from);
   if (needed.empty()) return false;
-  for (const PendingPush& push : pointer.pending) needed.push_back(push.adds_from);
   const LogPosition oldest = *std::min_element(needed.begin(), needed.end());
   if (oldest <= pointer.adds_trimmed_to || oldest < pointer.adds_log.begun) return false;
   pointer.adds_trimmed_to = oldest;

@@ -5,8 +5,7 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/records/chunk.hpp"
-#include "tools/transfer/pointer_changes.hpp"
-#include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -38,8 +37,8 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   const std::string source = name_of(store, set_name, record);
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
-  for (std::uint32_t number = 0; number < record.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, record.push_id, record.chunk_count, number);
+  for (std::uint32_t number = 0; number < record.chunk_count();) {
+    const auto keys = chunk_key_batch(store, set_name, record, number);
     const auto values = store.get_immutable(keys);
     for (std::size_t i = 0; i < keys.size(); ++i, ++number) {
       if (!values[i]) return MissingChunk{keys[i]};
@@ -61,6 +60,34 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   return std::move(*snapshot);
 }
 
+SnapshotHeader read_header(Store& store, const std::string& set_name, const SnapshotRecord& record) {
+  const std::string source = name_of(store, set_name, record);
+  const std::string key = chunk_key(store.prefix(), set_name, record.push_id, 0);
+  const auto value = std::move(store.get_immutable(std::span(&key, 1)).front());
+  if (!value) throw Error(ErrorKind::Data, source + ": is damaged, push again: " + key + " is missing");
+  const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes);
+  const SnapshotHeader header =
+      decode_header(decode_chunk(*value, 0, expected_bytes, store.name() + ": " + key), source);
+  if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
+  return header;
+}
+
+Baseline read_baseline(Store& store, const std::string& set_name, const SnapshotRecord& record,
+                       const SnapshotView& snapshot) {
+  try {
+    if (snapshot.is_map()) return baseline_of(read_header(store, set_name, record));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+  }
+  return {.key_count = record.key_count};
+}
+
+std::optional<Baseline> read_baseline_before(Store& store, const std::string& set_name,
+                                             const PointerRecord& pointer, const SnapshotView& snapshot) {
+  if (pointer.previous.empty()) return std::nullopt;
+  return read_baseline(store, set_name, pointer.previous.front(), snapshot);
+}
+
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
   std::optional<SnapshotRecord> tried;
   for (;;) {
@@ -75,7 +102,8 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
     }
     auto fetched = fetch(store, set_name, current, progress);
     if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
-      return {current, baseline_before(*pointer), std::move(*snapshot)};
+      const SnapshotView view = SnapshotView::decode(snapshot->get(), source, Check::Tables);
+      return {current, read_baseline_before(store, set_name, *pointer, view), std::move(*snapshot)};
     }
     if (tried == current) {
       throw Error(ErrorKind::Data, source + ": is damaged" +

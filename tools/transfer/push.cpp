@@ -11,44 +11,42 @@
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
 #include "tools/transfer/pointer_changes.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {
 
-// Another process discards a running push if it looks abandoned. So often in a row is no accident.
+// Other pushes may make this one obsolete, and stores lose chunks. So often in a row is no accident.
 constexpr int kMaxTries = 3;
 
 // Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
-bool would_fit(const SnapshotRecord& before, const SnapshotRecord& now, double target_fpr) {
-  const FilterKind* kind = find_filter_kind(before.kind);
+bool would_fit(const SnapshotHeader& before, const SnapshotHeader& now) {
   const bool is_alike = before.kind == now.kind && before.shard_bytes == now.shard_bytes &&
                         before.retrieval_bytes == 0 && before.value_bits == now.value_bits;
-  if (kind == nullptr || !is_alike || !kind->takes_hash_count(before.hash_count)) return true;
-  const FilterParams params{
-      .shard_bytes = before.shard_bytes, .hash_count = before.hash_count, .value_bits = before.value_bits};
-  const Geometry geometry{kind, params, before.shard_count};
-  return theoretical_fpr(geometry, static_cast<double>(now.key_count)) <= target_fpr * kStickySlack;
+  return !is_alike || theoretical_fpr(geometry_of(before), static_cast<double>(now.key_count)) <=
+                          now.target_fpr * kStickySlack;
 }
 
-void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
-                     double target_fpr, std::vector<std::string>& warnings) {
+void warn_of_changes(const std::string& set_name, const SnapshotHeader& before, const SnapshotHeader& now,
+                     std::vector<std::string>& warnings) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
                            const std::string& new_value, const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
     warnings.push_back("set \"" + set_name + "\": " + what + " changed from " + old_value + " to " +
                        new_value + "; " + hint);
   };
-  compare("kind", before.kind, now.kind);
+  compare("kind", std::string(find_lookup_kind(before.kind)->name),
+          std::string(find_lookup_kind(now.kind)->name));
   compare("value bits", std::to_string(before.value_bits), std::to_string(now.value_bits),
           now.value_bits == 0 ? "it is no map any more, so KeySieve\\Map knows nothing"
                               : "values have as many bits as the largest one");
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0) && before.value_bits == now.value_bits) {
-    const char* hint = would_fit(before, now, target_fpr) ? "build --like keeps it"
-                                                          : "the keys no longer fit the shards before";
+    const char* hint =
+        would_fit(before, now) ? "build --like keeps it" : "the keys no longer fit the shards before";
     compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
     compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count), hint);
   }
@@ -70,11 +68,9 @@ class Push {
     now_ = now;
     settle_log();
     for (int tries = 0; tries < kMaxTries; ++tries) {
-      record_.push_id = random_value<PushId>();
-      announce();
+      begin();
       try {
         put_chunks(progress);
-        if (!store_.abilities().durable) read_chunks_back();
         if (const auto moved = move_pointer()) return finish(*moved);
       } catch (const std::exception& failure) {
         // After an outage a chunk may still be on its way: a push of the next day removes what has arrived.
@@ -85,9 +81,7 @@ class Push {
       withdraw();
       now_ = unix_now();
     }
-    throw Error(ErrorKind::Locked,
-                store_.name() + ": set \"" + set_name_ +
-                    "\": another client treats this push as abandoned; are the clocks of all hosts right?");
+    give_up();
   }
 
   // What run() would do, with a record of the store as it is now.
@@ -95,7 +89,7 @@ class Push {
     PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
     pointer.adds_log = find_log(pointer.adds_log);
     check(pointer);
-    before_ = pointer.current;
+    kept_before_ = kept_generations(pointer);
     make_current(pointer, record_);
     return result_of(*pointer.current);
   }
@@ -159,20 +153,22 @@ class Push {
   }
 
   // Runs before the first chunk. Removes the leftovers of earlier pushes, which may make room for this one.
-  void announce() {
-    const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
-      if (is_pending(changed, record_.push_id)) return false;
-      check(changed);
-      discard_abandoned(changed, now_);
-      keysieve::announce(changed, {record_.push_id, record_.chunk_count, now_, record_.adds_from});
-      return true;
+  void begin() {
+    const auto pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    check(pointer);
+    record_.push_id = new_push_id(now_, newest_push(pointer));
+    has_tried_to_move_ = false;
+    lost_chunk_.reset();
+    tidy_up(pointer, [this] {
+      const UnixSeconds day = std::chrono::seconds(kAbandonedAfter).count();
+      remove_obsolete_chunks(store_, set_name_, now_ - day);
     });
-    tidy_up(pointer);
   }
 
   void check(const PointerRecord& pointer) const {
-    check_guards(guards_, snapshot_,
-                 pointer.current ? std::optional(baseline_of(*pointer.current)) : std::nullopt);
+    std::optional<Baseline> baseline;
+    if (pointer.current) baseline = read_baseline(store_, set_name_, *pointer.current, snapshot_);
+    check_guards(guards_, snapshot_, baseline);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
         throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +
@@ -223,7 +219,7 @@ class Push {
   }
 
   void put_chunks(const Progress& progress) {
-    const std::uint32_t chunk_count = record_.chunk_count;
+    const std::uint32_t chunk_count = record_.chunk_count();
     std::vector<Record> batch;
     std::uint64_t done = 0;
     for (std::uint32_t number = 0; number < chunk_count; ++number) {
@@ -238,50 +234,68 @@ class Push {
     }
   }
 
-  // A store that evicts may have dropped some already, to make room for the others.
-  void read_chunks_back() {
-    const std::uint32_t chunk_count = record_.chunk_count;
-    for (std::uint32_t first = 0; first < chunk_count; first += kBatchChunks) {
-      const auto keys = chunk_key_batch(store_, set_name_, record_.push_id, chunk_count, first);
+  // The key of a chunk that the store does not have as it was put: it may have evicted it, or have been
+  // replaced by a replica that never had it.
+  std::optional<std::string> find_lost_chunk() {
+    for (std::uint32_t first = 0; first < record_.chunk_count(); first += kBatchChunks) {
+      const auto keys = chunk_key_batch(store_, set_name_, record_, first);
       const auto values = store_.get_many(keys);
       for (std::uint32_t i = 0; i < values.size(); ++i) {
-        if (values[i] == encode_chunk(first + i, chunk_payload(snapshot_.bytes(), first + i))) continue;
-        throw Error(ErrorKind::CannotCreate,
-                    store_.name() + ": " + keys[i] +
-                        " was put and is gone: give the servers more memory, for three generations of " +
-                        format_bytes(record_.bytes) + " and what else they hold");
+        if (values[i] != encode_chunk(first + i, chunk_payload(snapshot_.bytes(), first + i))) return keys[i];
       }
     }
+    return std::nullopt;
   }
 
-  // Returns nothing if the push was discarded meanwhile.
+  // Returns nothing if this push is obsolete or has lost a chunk. Both are found out after the record was
+  // read, and before the compare-and-set that expects it unchanged.
   std::optional<PointerRecord> move_pointer() {
     PointerRecord pointer = move_current(store_, set_name_, record_.push_id, [&](PointerRecord& changed) {
-      if (!is_pending(changed, record_.push_id)) return false;
+      if (find_kept(changed, record_.push_id) || is_obsolete(changed, record_.push_id)) return false;
       know_log(changed);
       check(changed);
-      before_ = changed.current;
+      lost_chunk_ = find_lost_chunk();
+      if (lost_chunk_) return false;
+      kept_before_ = kept_generations(changed);
       make_current(changed, record_);
       release_adds(changed);
+      has_tried_to_move_ = true;
       return true;
     });
     return find_kept(pointer, record_.push_id) ? std::optional(std::move(pointer)) : std::nullopt;
   }
 
+  [[noreturn]] void give_up() const {
+    if (!lost_chunk_) {
+      throw Error(ErrorKind::Locked,
+                  store_.name() + ": set \"" + set_name_ +
+                      "\": other pushes overtake this one, or treat it as abandoned; are the clocks of all "
+                      "hosts right?");
+    }
+    throw Error(ErrorKind::CannotCreate,
+                store_.name() + ": " + *lost_chunk_ +
+                    " was put and is gone: give the servers more memory, for three generations of " +
+                    format_bytes(record_.bytes) + " and what else they hold");
+  }
+
   PushResult finish(const PointerRecord& pointer) {
-    tidy_up(pointer);
+    tidy_up(pointer, [&] {
+      for (const SnapshotRecord& before : kept_before_) {
+        if (is_obsolete(pointer, before.push_id)) remove_chunks(store_, set_name_, before);
+      }
+    });
     return result_of(find_kept(pointer, record_.push_id).value());
   }
 
   PushResult result_of(const SnapshotRecord& record) {
-    if (before_) warn_of_changes(set_name_, *before_, record, snapshot_.header().target_fpr, warnings_);
-    warn_of_adds_that_stay();
-    return {record, before_, std::move(warnings_)};
+    const auto before = kept_before_.empty() ? std::nullopt : std::optional(kept_before_.front());
+    warn_of_consequences(before);
+    return {record, before, std::move(warnings_)};
   }
 
-  void tidy_up(const PointerRecord& pointer) {
+  void tidy_up(const PointerRecord& pointer, const std::function<void()>& remove) {
     try {
-      remove_garbage(store_, set_name_, pointer);
+      remove();
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
       warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
@@ -289,8 +303,11 @@ class Push {
     }
   }
 
-  void warn_of_adds_that_stay() {
+  void warn_of_consequences(const std::optional<SnapshotRecord>& before) {
     try {
+      if (before && before->build_id != record_.build_id) {
+        warn_of_changes(set_name_, read_header(store_, set_name_, *before), snapshot_.header(), warnings_);
+      }
       if (record_.adds_from != LogPosition{} || !has_adds(store_, set_name_)) return;
       warnings_.push_back("set \"" + set_name_ + "\": needs the adds log from its beginning on, so that it " +
                           "cannot be trimmed while this generation is kept; build with --like URL");
@@ -298,16 +315,17 @@ class Push {
     }
   }
 
-  // Removes everything of a push that failed. If only the answer was lost, the pointer has moved already or
-  // never will: it can move only from a record that lists this push.
+  // Removes the chunks of a push that failed. Once the record was changed after the last try to move it, no
+  // compare-and-set of this push can still be on its way.
   void withdraw() {
     try {
-      const PointerRecord pointer = change_pointer(store_, set_name_, [this](PointerRecord& changed) {
-        if (find_kept(changed, record_.push_id) || is_garbage(changed, record_.push_id)) return false;
-        discard(changed, chunks_of(record_));
-        return true;
-      });
-      tidy_up(pointer);
+      PointerRecord pointer;
+      if (has_tried_to_move_) {
+        pointer = change_pointer(store_, set_name_, [&, is_changed = false](PointerRecord& now) mutable {
+          return !find_kept(now, record_.push_id) && !std::exchange(is_changed, true);
+        });
+      }
+      if (!find_kept(pointer, record_.push_id)) remove_chunks(store_, set_name_, record_);
     } catch (const Error&) {  // the caller must hear why the push failed
     }
   }
@@ -320,7 +338,9 @@ class Push {
   LogWitness compared_with_{};
   LogWitness log_{};
   UnixSeconds now_ = unix_now();
-  std::optional<SnapshotRecord> before_;
+  std::vector<SnapshotRecord> kept_before_;
+  std::optional<std::string> lost_chunk_;
+  bool has_tried_to_move_ = false;
   std::vector<std::string> warnings_;
 };
 

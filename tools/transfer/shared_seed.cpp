@@ -49,7 +49,7 @@ std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed)
   std::vector<std::string> names = set_names_in(store);
   std::erase_if(names, [&](const std::string& name) {
     const auto pointer = read_pointer(store, name);
-    return !pointer || pointer->current->seed == seed;
+    return !pointer || read_header(store, name, *pointer->current).seed == seed;
   });
   return names;
 }

@@ -2,76 +2,60 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "core/worker/base/set_name.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
-namespace {
 
 using Json = nlohmann::json;
 
-// One colon after the prefix here, two in the record of a set: so a set may be named "bypass".
-std::string key_of_all(const Store& store) {
-  return store.prefix() + ":bypass";
-}
-std::string key_of(const Store& store, const std::optional<std::string>& set_name) {
-  return set_name ? store.prefix() + ":" + checked_set_name(*set_name) + ":bypass" : key_of_all(store);
-}
-
-// Returns 0 for a value that is no moment.
-UnixSeconds moment_in(const Json& document, const char* member) {
-  if (!document.is_object()) return 0;
-  const auto found = document.find(member);
-  if (found == document.end() || !found->is_number_integer()) return 0;
-  const auto moment = found->get<UnixSeconds>();
-  return is_moment(moment) ? moment : 0;
-}
-
-}  // namespace
-
-void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass) {
-  const Json until = bypass.until == 0 ? Json(nullptr) : Json(bypass.until);
-  const Json document{{"until", until}, {"set_at", bypass.set_at}};
-  const Record record{key_of(store, set_name), document.dump()};
+void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& until) {
+  if (set_name) {
+    change_pointer(store, *set_name, [&until](PointerRecord& changed) {
+      return std::exchange(changed.bypass_until, until) != until;
+    });
+    return;
+  }
+  const std::string key = key_of_bypass_of_all(store);
+  if (!until) return store.remove_many({&key, 1});
+  const Record record{key, Json{{"until", *until == 0 ? Json() : Json(*until)}}.dump()};
   store.put_many({&record, 1});
 }
 
-void clear_store_bypass(Store& store, const std::optional<std::string>& set_name) {
-  const std::string key = key_of(store, set_name);
-  store.remove_many({&key, 1});
+StoreBypasses read_store_bypasses(Store& store, const std::optional<std::string>& set_name) {
+  StoreBypasses bypasses;
+  if (set_name) {
+    bypasses.of_set = read_stored_pointer(store, *set_name).value_or(PointerRecord{}).bypass_until;
+  }
+  bypasses.of_all = decode_bypass_of_all(store.get(key_of_bypass_of_all(store)));
+  return bypasses;
 }
 
-StoreBypasses read_store_bypasses(Store& store, const std::string& set_name) {
-  const auto texts = store.get_many(store_bypass_keys(store, set_name));
-  return decode_store_bypasses(std::span(texts).first<2>());
+// One colon after the prefix here, two in the records of a set: so a set may be named "bypass".
+std::string key_of_bypass_of_all(const Store& store) {
+  return store.prefix() + ":bypass";
 }
 
-std::array<std::string, 2> store_bypass_keys(const Store& store, const std::string& set_name) {
-  return {key_of(store, set_name), key_of_all(store)};
-}
-
-std::optional<StoreBypass> decode_store_bypass(const std::optional<std::string>& text) {
+StoreBypass decode_bypass_of_all(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
   const Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return StoreBypass{.until = moment_in(document, "until"), .set_at = moment_in(document, "set_at")};
+  const Json until = document.is_object() ? document.value("until", Json()) : Json();
+  const UnixSeconds moment = until.is_number_integer() ? until.get<UnixSeconds>() : 0;
+  return is_moment(moment) ? moment : 0;
 }
 
-StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts) {
-  return {.of_set = decode_store_bypass(texts[0]), .of_all = decode_store_bypass(texts[1])};
+bool is_in_force(const StoreBypass& until, UnixSeconds now) noexcept {
+  return until && (*until == 0 || *until > now);
 }
 
-std::optional<StoreBypass> read_bypass_of_all(Store& store) {
-  return decode_store_bypass(store.get(key_of_all(store)));
-}
-
-std::optional<UnixSeconds> bypassed_until(const StoreBypasses& bypasses, UnixSeconds now) noexcept {
-  std::optional<UnixSeconds> until;
-  for (const auto& bypass : {bypasses.of_set, bypasses.of_all}) {
-    if (!bypass) continue;
-    if (bypass->until == 0) return 0;
-    if (bypass->until > now) until = std::max(until.value_or(0), bypass->until);
+StoreBypass bypassed_until(const StoreBypasses& bypasses, UnixSeconds now) noexcept {
+  StoreBypass latest;
+  for (const StoreBypass& until : {bypasses.of_set, bypasses.of_all}) {
+    if (!is_in_force(until, now) || latest == 0) continue;
+    latest = *until == 0 ? 0 : std::max(latest.value_or(0), *until);
   }
-  return until;
+  return latest;
 }
 
 }  // namespace keysieve

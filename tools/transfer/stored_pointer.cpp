@@ -7,7 +7,6 @@
 
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -51,17 +50,6 @@ std::optional<std::uint64_t> current_generation_of(Store& store, const std::stri
 }
 
 }  // namespace
-
-std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const PushId& push_id, std::uint32_t chunk_count,
-                                         std::uint32_t first) {
-  const std::uint32_t end = first + std::min(kBatchChunks, chunk_count - first);
-  std::vector<std::string> keys;
-  for (std::uint32_t number = first; number < end; ++number) {
-    keys.push_back(chunk_key(store.prefix(), set_name, push_id, number));
-  }
-  return keys;
-}
 
 std::string pointer_key(const Store& store, const std::string& set_name) {
   return pointer_key(store.prefix(), set_name);
@@ -117,21 +105,6 @@ PointerRecord move_current(Store& store, const std::string& set_name, const Push
   }
 }
 
-void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer) {
-  if (pointer.garbage.empty()) return;
-  for (const Garbage& push : pointer.garbage) {
-    for (std::uint32_t first = 0; first < push.chunk_count;) {
-      const auto keys = chunk_key_batch(store, set_name, push.push_id, push.chunk_count, first);
-      store.remove_many(keys);
-      first += static_cast<std::uint32_t>(keys.size());
-    }
-  }
-  change_pointer(store, set_name, [&pointer](PointerRecord& now) {
-    return std::erase_if(now.garbage,
-                         [&](const Garbage& push) { return is_garbage(pointer, push.push_id); }) != 0;
-  });
-}
-
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
   if (!store.abilities().log) return;
   // Also if nothing is to be trimmed: it removes what a killed writer has left at the end of a file.
@@ -141,22 +114,6 @@ void trim_adds(Store& store, const std::string& set_name, const PointerRecord& p
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name) {
   auto pointer = read_stored_pointer(store, set_name);
   return pointer && pointer->current ? std::move(pointer) : std::nullopt;
-}
-
-std::optional<Geometry> current_geometry(Store& store, const std::string& set_name) {
-  const auto pointer = read_pointer(store, set_name);
-  if (!pointer) return std::nullopt;
-  const SnapshotRecord& current = *pointer->current;
-  const std::string source = store.name() + ": " + pointer_key(store, set_name);
-  const FilterKind* kind = find_filter_kind(current.kind);
-  if (kind == nullptr)
-    throw Error(ErrorKind::Incompatible, source + ": this build does not know kind " + current.kind);
-  if (!kind->takes_hash_count(current.hash_count)) {
-    throw Error(ErrorKind::Data, source + ": \"hash_count\" is out of range");
-  }
-  return Geometry{kind,
-                  {current.shard_bytes, current.hash_count, current.retrieval_bytes, current.value_bits},
-                  current.shard_count};
 }
 
 }  // namespace keysieve

@@ -1,5 +1,4 @@
-// Reads and changes the pointer record in a store, and removes what it says that nobody needs any more. Used
-// by push, pull, rollback and delete.
+// Reads and changes the pointer record in a store. Used by push, pull, rollback, delete and bypass.
 #pragma once
 
 #include <functional>
@@ -13,14 +12,6 @@
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
-
-// Chunks per call of the store: 4 MiB in flight.
-inline constexpr std::uint32_t kBatchChunks = 64;
-
-// Returns the keys of chunk `first`, below the chunk count, and the following ones, at most kBatchChunks.
-std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const PushId& push_id, std::uint32_t chunk_count,
-                                         std::uint32_t first);
 
 std::string pointer_key(const Store& store, const std::string& set_name);
 // The names of all sets that have a pointer record, in order. Reads the names of all records in the store.
@@ -43,11 +34,6 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
 // current generation, if the store does not confirm it (replicas miss it).
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change);
-
-// Removes the chunks that `pointer` lists as garbage, then drops them from the record in the store. May be
-// repeated, and called by several processes at once. Throws as change_pointer() and the store do; the next
-// call then removes the rest.
-void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer);
 
 // Trims the adds log as far as `pointer` says. Throws as the store does.
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer);

@@ -25,9 +25,17 @@ using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 // a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
 
-// Returns the geometry of the current generation, for BuildSettings::like; nothing if the set was never
-// pushed. Fetches no chunk. Throws Incompatible for a kind that this build does not know.
-std::optional<Geometry> current_geometry(Store& store, const std::string& set_name);
+// Returns the header of a kept generation, from its first chunk. Throws Data if that is missing or damaged,
+// Incompatible for a format or kind that this build does not know, and as the store does.
+SnapshotHeader read_header(Store& store, const std::string& set_name, const SnapshotRecord& record);
+
+// What a snapshot is measured against if this generation is the one before. Only a map is compared by more
+// than its keys, if the header can be read. Throws as the store does.
+Baseline read_baseline(Store& store, const std::string& set_name, const SnapshotRecord& record,
+                       const SnapshotView& snapshot);
+// Of the generation before the current one; nothing if none is kept.
+std::optional<Baseline> read_baseline_before(Store& store, const std::string& set_name,
+                                             const PointerRecord& pointer, const SnapshotView& snapshot);
 
 struct PushResult {
   SnapshotRecord record;
@@ -35,13 +43,13 @@ struct PushResult {
   std::vector<std::string> warnings;       // changed geometry or seed, leftovers that could not be removed
 };
 
-// Validates the snapshot, checks the guards against the current generation, and lists itself as pending.
-// Then puts the chunks under a push id of its own, reads them back from a store that evicts, and moves the
-// pointer by compare-and-set, which allots the next generation; after a lost race it checks the guards again,
-// against the winner. Last, removes the chunks of generations older than the last three. If it is interrupted
-// before the compare-and-set, nothing changes for readers; the first push kAbandonedAfter later removes
-// its chunks. So it is after an outage, when some may still be on their way. A push that fails otherwise or
-// is refused removes them itself, and one whose chunks were removed while it was stopped begins again.
+// Validates the snapshot, and checks the guards against the current generation. Then puts the chunks under a
+// push id of its own, reads them back, and moves the pointer by compare-and-set, which allots the next
+// generation; after a lost race it checks the guards and the chunks again, against the winner. Last, removes
+// the chunks of generations older than the last three. If it is interrupted before the compare-and-set,
+// nothing changes for readers; the first push kAbandonedAfter later removes its chunks. So it is after an
+// outage, when some may still be on their way. A push that fails otherwise or is refused removes them itself,
+// and one whose chunks were lost, or may be removed by another, begins again (see pointer_changes.hpp).
 // Pushing the build that is current already replaces its chunks, which repairs a damaged generation, and
 // returns its record. Throws Data (guard, damaged pointer record), Locked (too many races), CannotCreate
 // (chunks that were evicted at once), and as the store does.

@@ -233,8 +233,8 @@ SnapshotHeader SnapshotBuilder::header() const {
   return header;
 }
 
-Geometry geometry_of(const SnapshotView& snapshot) {
-  return {&filter_kind_of(snapshot.kind()), snapshot.shards().params, snapshot.header().shard_count};
+Geometry geometry_of(const SnapshotHeader& header) {
+  return {&filter_kind_of(*find_lookup_kind(header.kind)), params_of(header), header.shard_count};
 }
 
 }  // namespace keysieve

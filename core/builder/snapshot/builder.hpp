@@ -139,7 +139,10 @@ class SnapshotBuilder {
   std::optional<double> fill_ratio_;
 };
 
-// The geometry a snapshot was built with, for BuildSettings::like.
-Geometry geometry_of(const SnapshotView& snapshot);
+// The geometry a snapshot was built with, for BuildSettings::like. Requires a header that was decoded.
+Geometry geometry_of(const SnapshotHeader& header);
+inline Geometry geometry_of(const SnapshotView& snapshot) {
+  return geometry_of(snapshot.header());
+}
 
 }  // namespace keysieve

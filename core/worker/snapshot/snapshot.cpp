@@ -71,11 +71,13 @@ class Decoder {
         header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }
-    if (bytes_.size() != layout.file_bytes) {
-      fail("is " + (bytes_.size() < layout.file_bytes ? std::string("cut short") : std::string("too long")) +
-           ": " + std::to_string(bytes_.size()) + " bytes instead of " + std::to_string(layout.file_bytes));
-    }
     return layout;
+  }
+
+  void check_size(const SnapshotLayout& layout) const {
+    if (bytes_.size() == layout.file_bytes) return;
+    fail("is " + (bytes_.size() < layout.file_bytes ? std::string("cut short") : std::string("too long")) +
+         ": " + std::to_string(bytes_.size()) + " bytes instead of " + std::to_string(layout.file_bytes));
   }
 
   FilterParams params() const { return params_of(*header_); }
@@ -175,6 +177,7 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   view.header_ = &header;
   view.kind_ = &decoder.kind();
   const SnapshotLayout layout = decoder.layout();
+  decoder.check_size(layout);
   decoder.check_tables(layout, *view.kind_);
   if (check == Check::Everything) decoder.check_shards(layout);
   view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
@@ -182,6 +185,22 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
                  reinterpret_cast<const std::uint8_t*>(bytes.data() + layout.retrieval_seeds.offset)};
   view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());
   return view;
+}
+
+SnapshotHeader decode_header(Bytes start, std::string_view source) {
+  Decoder decoder(start, source);
+  const SnapshotHeader header = decoder.header();
+  decoder.kind();
+  decoder.layout();
+  return header;
+}
+
+std::vector<SampledValue> value_sample_of(const SnapshotHeader& header) {
+  std::vector<SampledValue> sample;
+  for (std::uint32_t i = 0; i < header.sampled_count; ++i) {
+    sample.push_back({header.sampled_hashes[i], header.sampled_values[i]});
+  }
+  return sample;
 }
 
 std::string_view SnapshotView::set_name() const noexcept {
@@ -208,14 +227,6 @@ void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string
 
 std::span<const KeyHash> SnapshotView::known_absent_sample() const noexcept {
   return std::span(header_->known_absent_sample).first(header_->sample_count);
-}
-
-std::vector<SampledValue> SnapshotView::value_sample() const {
-  std::vector<SampledValue> sample;
-  for (std::uint32_t i = 0; i < header_->sampled_count; ++i) {
-    sample.push_back({header_->sampled_hashes[i], header_->sampled_values[i]});
-  }
-  return sample;
 }
 
 double SnapshotView::bits_per_key() const noexcept {

@@ -44,8 +44,6 @@ class SnapshotView {
   // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
-  // Some keys of a map and their values, at most kValueSample.
-  [[nodiscard]] std::vector<SampledValue> value_sample() const;
   [[nodiscard]] bool is_map() const noexcept { return array_.params.value_bits != 0; }
 
   // Unix seconds from which on the answer is maybe; 0: never.
@@ -88,5 +86,12 @@ class SnapshotView {
   const SnapshotHeader* header_ = nullptr;
   Bytes bytes_;
 };
+
+// Decodes the header alone, from the first kPageBytes of a snapshot or more. Throws as
+// SnapshotView::decode().
+SnapshotHeader decode_header(Bytes start, std::string_view source);
+
+// Some keys of a map and their values, at most kValueSample. Requires a header that was decoded.
+std::vector<SampledValue> value_sample_of(const SnapshotHeader& header);
 
 }  // namespace keysieve

@@ -110,7 +110,7 @@ SnapshotBytes map_of_one_key() {
 TEST(DecodeLimits, ASampleOfValuesEndsWithItsTable) {
   const SnapshotBytes map = map_of_one_key();
   const SnapshotBytes full = changed(map, [](auto& h) { h.sampled_count = kValueSample; });
-  EXPECT_EQ(decode(full).value_sample().size(), kValueSample);
+  EXPECT_EQ(value_sample_of(decode(full).header()).size(), kValueSample);
   expect_refused(
       map, [](auto& h) { h.sampled_count = kValueSample + 1; }, "sample of more values");
 }

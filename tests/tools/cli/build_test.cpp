@@ -4,7 +4,9 @@
 #include "core/builder/snapshot/builder.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -284,6 +286,21 @@ TEST_F(BuildLike, TakesOnlyTheSeedOfASnapshotOfAnotherSet) {
                               "compares with nothing\n");
   EXPECT_THAT(inspect(path("tags.ks")),
               has({{"kind", "split_block_bloom"}, {"shard_count", 1}, {"seed", inspect(shop).at("seed")}}));
+}
+
+// Another push repairs it.
+TEST_F(BuildLike, TakesOnlyTheSeedOfADamagedGeneration) {
+  const std::string before = build("before", numbered_lines(100), {"--kind", "bloom"});
+  push(before);
+  const auto opened = opened_store();
+  const PushId push_id = read_pointer(*opened, "tags")->current->push_id;
+  remove_record(*opened, chunk_key(opened->prefix(), "tags", push_id, 0));
+  const std::string keys = write("tags.txt", numbered_lines(90));
+  const ProgramResult built =
+      keysieve({"build", "--set", "tags", "--like", store(), keys, "-o", path("tags.ks")});
+  EXPECT_EQ(built.exit_status, 0);
+  EXPECT_THAT(built.errors, HasSubstr(":0 is missing; only the store's seed is taken"));
+  EXPECT_THAT(inspect(path("tags.ks")), has({{"kind", "split_block_bloom"}}));
 }
 
 TEST_F(BuildLike, BeginsAndEndsHavingKnownAbsentKeysWhateverTheSnapshotBeforeHad) {

@@ -18,31 +18,26 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.generation = generation;
   record.build_id.fill(static_cast<std::uint8_t>(generation));
   record.push_id.fill(static_cast<std::uint8_t>(generation + 100));
-  record.chunk_count = 2;
-  record.bytes = snapshot_layout(20, {4096}).file_bytes;
+  record.bytes = 98'304;
   record.checksum = 0xfedcba9876543210;
   record.as_of = 1'700'000'000;
   record.adds_from = log_position(1'699'999'999'000, 3);
   record.key_count = 80'000;
   record.restores = generation == 9 ? 7 : 0;
   record.kind = "bloom";
-  record.hash_count = 6;
-  record.shard_bytes = 4096;
-  record.shard_count = 20;
-  record.seed = {0x0123456789abcdef, 0xfedcba9876543210};
   return record;
 }
 
 PointerRecord valid_record() {
   return {.current = record_of_generation(9),
           .previous = {record_of_generation(8), record_of_generation(5)},
-          .pending = {{push_id(0xab), 12, 1'700'000'000, log_position(5, 6)}},
-          .garbage = {{push_id(0xcd), 13}, {push_id(0xef), 14}},
+          .chunks_removed_to = push_id(0xab),
           .adds_trimmed_to = log_position(1'699'999'990'000, 0),
           .adds_log = {.begun = log_position(1'699'000'000'000, 0),
                        .position = log_position(1'699'999'999'000, 7),
                        .lost_to = log_position(1'699'500'000'000, 2),
-                       .ordinal = 12'345}};
+                       .ordinal = 12'345},
+          .bypass_until = 1'700'000'000};
 }
 
 // A record without a checksum, as earlier versions wrote it, so that changed members are checked; and without
@@ -79,11 +74,11 @@ TEST(PointerRecord, IsReadableJson) {
   EXPECT_EQ(current["generation"], 9);
   EXPECT_EQ(current["build_id"], "09090909090909090909090909090909");
   EXPECT_EQ(current["checksum"], "fedcba9876543210");
-  EXPECT_EQ(current["seed"], "efcdab89674523011032547698badcfe");
   EXPECT_EQ(current["kind"], "bloom");
   EXPECT_EQ(current["adds_from"], "1699999999000-3");
   EXPECT_EQ(current["restores"], 7);
-  EXPECT_EQ(valid_document()["pending"][0]["push_id"], "abababababababababababababababab");
+  EXPECT_EQ(valid_document()["chunks_removed_to"], "abababababababababababababababab");
+  EXPECT_EQ(valid_document()["bypass_until"], 1'700'000'000);
   EXPECT_EQ(valid_document()["adds_trimmed_to"], "1699999990000-0");
   EXPECT_EQ(valid_document()["adds_log"]["ordinal"], 12'345);
 }
@@ -97,10 +92,10 @@ TEST(PointerRecord, IgnoresMembersOfLaterVersions) {
 
 TEST(PointerRecord, OfAnotherFormatIsIncompatible) {
   Json document = valid_document();
-  document["format"] = 2;
+  document["format"] = 3;
   EXPECT_THAT(
       message_of<ErrorKind::Incompatible>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-      StartsWith("store: key: has record format 2"));
+      StartsWith("store: key: has record format 3"));
 }
 
 TEST(PointerRecord, IsRefusedWhenAMemberWasChanged) {
@@ -109,47 +104,9 @@ TEST(PointerRecord, IsRefusedWhenAMemberWasChanged) {
   EXPECT_EQ(refusal_of(document), "source: is damaged (checksum)");
 }
 
-// 20 shards of 4 KiB and a second level.
-SnapshotRecord record_with_second_level() {
-  SnapshotRecord record = record_of_generation(9);
-  record.retrieval_bytes = 1024;
-  record.bytes = snapshot_layout(20, {4096, 6, 1024}).file_bytes;
-  return record;
-}
-
-TEST(PointerRecord, ComesBackWithTheSizeOfTheSecondLevel) {
-  PointerRecord record = valid_record();
-  record.current = record_with_second_level();
-  EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
-  EXPECT_EQ(Json::parse(encode(record))["current"]["retrieval_bytes"], 1024);
-  EXPECT_FALSE(valid_document()["current"].contains("retrieval_bytes")) << "only of sets that have one";
-}
-
-TEST(PointerRecord, IsRefusedWithASecondLevelThatIsOutOfRangeOrDoesNotFit) {
-  Json valid = valid_document();
-  valid["current"]["retrieval_bytes"] = 1024;
-  valid["current"]["bytes"] = record_with_second_level().bytes;
-  EXPECT_EQ(refusal_of(valid), "");
-  for (const auto& [wrong, reason] : {std::pair{Json(4128), "is out of range"},
-                                      {Json(1025), "is out of range"},
-                                      {Json(-32), "\"retrieval_bytes\""},
-                                      {Json(std::uint64_t{1} << 32), "is out of range"},
-                                      {Json("1024"), "\"retrieval_bytes\""},
-                                      {Json(nullptr), "\"retrieval_bytes\""},
-                                      {Json(0), "does not fit \"bytes\""},
-                                      {Json(2048), "does not fit \"bytes\""}}) {
-    Json document = valid;
-    document["current"]["retrieval_bytes"] = wrong;
-    EXPECT_THAT(refusal_of(document), AllOf(StartsWith("source: \"current\": "), HasSubstr(reason))) << wrong;
-  }
-}
-
 TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   const Json valid = valid_document();
-  for (const auto& [path, name] : {std::pair("", ""),
-                                   {"/current", "\"current\": "},
-                                   {"/pending/0", "\"pending\": "},
-                                   {"/garbage/0", "\"garbage\": "}}) {
+  for (const auto& [path, name] : {std::pair("", ""), {"/current", "\"current\": "}}) {
     const Json::json_pointer object(path);
     for (const auto& [member, value] : valid.at(object).items()) {
       Json document = valid;
@@ -193,26 +150,14 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
       {"restores", 9, "is not an older generation"},
       {"checksum", "0x12345678901234", "is not 16 hexadecimal digits"},
       {"checksum", "+123456789012345", "is not 16 hexadecimal digits"},
-      {"seed", "0123456789abcde", "is not a seed of 32 hexadecimal digits"},
-      {"seed", std::string(32, '0'), "is not a seed of 32 hexadecimal digits"},
-      {"chunk_count", 0, "is out of range"},
-      {"chunk_count", 3, "does not fit \"bytes\""},
-      {"chunk_count", std::uint64_t{1} << 32, "is out of range"},
       {"bytes", 0, "is out of range"},
       {"bytes", 4095, "is out of range"},
-      {"bytes", UINT64_MAX, "does not fit \"bytes\""},
+      {"bytes", UINT64_MAX, "is out of range"},
+      {"bytes", std::uint64_t{1} << 48, "is out of range"},
       {"as_of", UINT64_MAX, "is out of range"},
       {"as_of", kFarthestMoment + 1, "is out of range"},
       {"kind", "", "is not a filter kind"},
       {"kind", std::string(1000, 'k'), "is not a filter kind"},
-      {"hash_count", 256, "is out of range"},
-      {"shard_bytes", 5000, "is out of range"},
-      {"shard_bytes", 0, "is out of range"},
-      {"shard_count", 0, "is out of range"},
-      {"shard_count", 4'000'000'000, "does not fit \"bytes\""},
-      {"shard_count", 19, "does not fit \"bytes\""},
-      {"shard_bytes", 2048, "does not fit \"bytes\""},
-      {"bytes", 100'000, "does not fit \"bytes\""},
   };
   for (const WrongValue& wrong : wrong_values) {
     Json document = valid_document();
@@ -247,41 +192,16 @@ TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsButNoCurrentOne) {
   EXPECT_EQ(refusal_of(document), "source: \"previous\" is not empty, though nothing is current");
 }
 
-TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
-  const auto refuses = [](const char* list, const Json& value) {
+TEST(PointerRecord, IsBypassedWithoutEndIfTheEndIsNoMoment) {
+  for (const Json& end :
+       {Json(-1), Json(kFarthestMoment + 1), Json("soon"), Json(1.5), Json(true), Json(0)}) {
     Json document = valid_document();
-    document[list] = value;
-    EXPECT_NE(refusal_of(document), "") << list << " " << value;
-  };
-  for (const auto& [list, most] : {std::pair{"pending", kMaxPendingPushes}, {"garbage", kMaxGarbage}}) {
-    const Json entry = valid_document()[list][0];
-    refuses(list, Json::object());
-    refuses(list, nullptr);
-    refuses(list, Json::array({1}));
-    refuses(list, Json(most + 1, entry));
-    for (const auto& [member, wrong] :
-         {std::pair<std::string, Json>{"push_id", "ab"}, {"chunk_count", 0}, {"chunk_count", -1}}) {
-      Json changed = entry;
-      changed[member] = wrong;
-      refuses(list, Json::array({changed}));
-    }
+    document["bypass_until"] = end;
+    EXPECT_EQ(decode_pointer_record(document.dump(), "source").bypass_until, 0) << end;
   }
-  for (const Json& moment : {Json(-1), Json(kFarthestMoment + 1), Json("now")}) {
-    Json changed = valid_document()["pending"][0];
-    changed["started_at"] = moment;
-    refuses("pending", Json::array({changed}));
-  }
-}
-
-TEST(PointerRecord, IsRefusedWhenChunksThatAreNeededAreGarbage) {
-  const PointerRecord valid = valid_record();
-  for (const PushId& needed :
-       {valid.current->push_id, valid.previous.at(1).push_id, valid.pending.at(0).push_id}) {
-    PointerRecord record = valid;
-    record.garbage.back().push_id = needed;
-    EXPECT_THAT(refusal_of(encode(record)),
-                StartsWith("source: \"garbage\" names a push that is kept or pending: "));
-  }
+  PointerRecord record = valid_record();
+  record.bypass_until.reset();
+  EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
 }
 
 TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {

@@ -71,13 +71,16 @@ TEST_F(PushAndAdds, PushesAKeptBuildAgainWhateverIsTrimmed) {
   EXPECT_THAT(logged_keys(), ElementsAre("c", "d", "e"));
 }
 
-TEST_F(PushAndAdds, KeepsTheEntriesThatARunningPushNeeds) {
+// Three newer builds were pushed meanwhile, and what only this one needs is trimmed.
+TEST_F(PushAndAdds, IsRefusedIfEntriesThatItNeedsAreTrimmedWhileItRuns) {
   hooked_.after_put = once([this] {
     for (int i = 0; i < 3; ++i) push(built_at(positions_[3]));
-    EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));
   });
-  push_hooked(built_at(positions_[0]));
-  EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));
+  const auto older = built_at(positions_[0]);
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { push_hooked(older); }),
+              HasSubstr(" has trimmed them up to "));
+  EXPECT_EQ(current().generation, 3U);
+  EXPECT_FALSE(has_chunks_of(older));
 }
 
 TEST_F(PushAndAdds, NotesTheLogAsItIsThoughAnotherPushComesInBetween) {
@@ -85,7 +88,7 @@ TEST_F(PushAndAdds, NotesTheLogAsItIsThoughAnotherPushComesInBetween) {
     append(*store_, {"f"});
     push(built_at(positions_[3]));
   });
-  push_hooked(built_at(positions_[0]));
+  push_hooked(built_at(positions_[3]));
   EXPECT_EQ(pointer().adds_log.ordinal, 6U);
   EXPECT_EQ(pointer().adds_log.lost_to, kBeforeAll);
 }

@@ -1,5 +1,4 @@
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/base/random.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
@@ -43,23 +42,10 @@ TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
   EXPECT_EQ(record.generation, 1U);
   EXPECT_EQ(record.build_id, header.build_id);
   EXPECT_EQ(record.bytes, snapshot.get().size());
-  EXPECT_EQ(record.chunk_count, chunk_count_of(snapshot.get().size()));
+  EXPECT_EQ(record.chunk_count(), chunk_count_of(snapshot.get().size()));
   EXPECT_EQ(record.key_count, 8000U);
   EXPECT_EQ(record.as_of, 1'700'000'000);
   EXPECT_EQ(record.kind, "bloom");
-  EXPECT_EQ(record.hash_count, header.hash_count);
-  EXPECT_EQ(record.shard_bytes, header.shard_bytes);
-  EXPECT_EQ(record.shard_count, header.shard_count);
-  EXPECT_EQ(record.seed, HashSeed{99});
-}
-
-TEST_F(PushTest, DescribesTheSecondLevelInThePointerRecord) {
-  const auto snapshot = build_snapshot({.keys = 8000, .known_absent = 20'000});
-  push(snapshot);
-  EXPECT_EQ(current().retrieval_bytes, view_of(snapshot).header().retrieval_bytes);
-  EXPECT_GT(current().retrieval_bytes, 0U);
-  push(build_snapshot({.keys = 8000}));
-  EXPECT_EQ(current().retrieval_bytes, 0U);
 }
 
 TEST_F(PushTest, RefusesKeysThatAreOlderThanTheCurrentOnes) {
@@ -70,7 +56,6 @@ TEST_F(PushTest, RefusesKeysThatAreOlderThanTheCurrentOnes) {
       "set \"tags\": its keys are as of 2023-11-14T22:13:19Z, older than those of generation 1, which are "
       "as of 2023-11-14T22:13:20Z: keys added since would become absent; --allow-any-as-of lifts this");
   EXPECT_EQ(current().generation, 1U);
-  EXPECT_THAT(pointer().pending, IsEmpty());
   EXPECT_EQ(push(build_snapshot({.as_of = 1'700'000'000})).record.generation, 2U) << "as old is not older";
   EXPECT_EQ(push(older, {.allow_any_as_of = true}).record.generation, 3U);
 }
@@ -157,6 +142,13 @@ TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
   EXPECT_EQ(push_any(smaller).record.generation, 2U);
 }
 
+TEST_F(PushTest, ComparesTheKeysAloneWithAGenerationWhoseHeaderIsGone) {
+  push(build_snapshot({.kind = "bloom"}));
+  remove_record(*store_, key_of_chunk(0));
+  EXPECT_EQ(failure_of([&] { push(build_snapshot({.keys = 700})); }), ErrorKind::MaxShrink);
+  EXPECT_THAT(push(build_snapshot()).warnings, IsEmpty());
+}
+
 TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
   push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = {1}}));
   const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = {2}})).warnings;
@@ -183,18 +175,24 @@ TEST_F(PushTest, RemovesItsChunksWhenAPutFails) {
   };
   EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot({.shard_count = kShardsOfSomeChunks})); }),
             ErrorKind::CannotCreate);
-  EXPECT_THAT(keys(), ElementsAre(kPointerKey));
-  EXPECT_EQ(pointer(), PointerRecord{});
+  EXPECT_THAT(keys(), IsEmpty());
 }
 
-// Two late compare-and-sets of the second push would make it current, without its chunks.
-TEST_F(PushTest, ThatWasTakenBackLeavesNoTextThatALateCompareAndSetExpects) {
+// Its compare-and-set may arrive late, when its chunks are gone.
+TEST_F(PushTest, ThatIsTakenBackLeavesNoTextThatALateCompareAndSetExpects) {
   push(build_snapshot());
-  const std::optional<std::string> before = store_->get(kPointerKey);
-  hooked_.before_put = [](std::span<const Record>) { throw Error(ErrorKind::CannotCreate, "full"); };
+  std::optional<std::string> expected;
+  hooked_.before_compare_and_set = once([&] {
+    expected = store_->get(kPointerKey);
+    for (const std::string& key : keys()) {
+      if (key != kPointerKey && key != key_of_chunk(0)) remove_record(*store_, key);
+    }
+    hooked_.before_put = [](std::span<const Record>) { throw Error(ErrorKind::CannotCreate, "full"); };
+    lose_connection();
+  });
   EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot()); }), ErrorKind::CannotCreate);
-  EXPECT_EQ(pointer(), decode_pointer_record(*before, "before"));
-  EXPECT_FALSE(store_->compare_and_set({kPointerKey, "late"}, before));
+  EXPECT_EQ(pointer(), decode_pointer_record(*expected, "before"));
+  EXPECT_FALSE(store_->compare_and_set({kPointerKey, "late"}, expected));
 }
 
 TEST_F(PushTest, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
@@ -219,25 +217,40 @@ TEST_F(PushTest, RemovesTheChunksOfAPushThatWasInterruptedADayBefore) {
   interrupt_push(interrupted, kStart);
   interrupt_push(at_work, kStart + 1);
   EXPECT_TRUE(has_chunks_of(interrupted));
-  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart + kDay);
+  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart + kDay + 1);
   EXPECT_FALSE(has_chunks_of(interrupted));
   EXPECT_TRUE(has_chunks_of(at_work)) << "it may still be at work";
-  EXPECT_THAT(pointer().pending, SizeIs(1));
 }
 
-TEST_F(PushTest, NeverFillsTheRecord) {
-  const auto oldest = build_snapshot();
-  interrupt_push(oldest, kStart);
-  change_pointer([](PointerRecord& full) {
-    while (full.pending.size() < kMaxPendingPushes)
-      full.pending.push_back({.push_id = random_value<PushId>(), .chunk_count = 1, .started_at = kStart});
-    while (full.garbage.size() < kMaxGarbage) full.garbage.push_back({random_value<PushId>(), 1});
-  });
-  hooked_.before_remove = lose_connection;
-  keysieve::push(hooked_, view_of(build_snapshot()), {}, {}, kStart);
-  EXPECT_LT(store_->get(kPointerKey).value().size(), kMaxValueBytes / 2);
-  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart);
-  EXPECT_FALSE(has_chunks_of(oldest)) << "the oldest make room";
+// The other may be stopped before it removes them, while the push finds them all there.
+TEST_F(PushTest, MakesAPushObsoleteBeforeItRemovesItsChunks) {
+  const auto interrupted = build_snapshot();
+  interrupt_push(interrupted, kStart);
+  int removals = 0;
+  hooked_.before_remove = [&] {
+    ++removals;
+    EXPECT_TRUE(has_chunks_of(interrupted));
+    EXPECT_TRUE(is_obsolete(pointer(), first_push_id(kStart)));
+    EXPECT_FALSE(is_obsolete(pointer(), first_push_id(kStart + 1)));
+  };
+  keysieve::push(hooked_, view_of(build_snapshot()), {}, {}, kStart + kDay + 1);
+  EXPECT_EQ(removals, 1);
+}
+
+TEST_F(PushTest, BeginsAgainWhenAnotherTreatsItAsAbandoned) {
+  hooked_.after_put =
+      once([this] { keysieve::push(*store_, view_of(build_snapshot()), {}, {}, unix_now() + kDay + 60); });
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 2U);
+  pull();
+  EXPECT_THAT(keys(), SizeIs(2 + 1));
+}
+
+TEST_F(PushTest, BeginsAgainWhenTheStoreHasLostAChunk) {
+  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
+  hooked_.after_put = once([this] { remove_record(*store_, keys().front()); });
+  EXPECT_EQ(push_hooked(snapshot).record.generation, 1U);
+  expect_current(snapshot);
+  EXPECT_THAT(keys(), SizeIs(3 + 1));
 }
 
 TEST_F(PushTest, FollowsTheWinnersOfSomeRacesAndGivesUpAfterMany) {
@@ -258,52 +271,39 @@ TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {
 // Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own
 // tests.
 
-constexpr UnixSeconds kNow = 1'700'000'000;
-
 // Build id and push id have the same number, and the keys were read at that millisecond.
 SnapshotRecord record_of(std::uint8_t number) {
   SnapshotRecord record;
   record.build_id = push_id(number);
   record.push_id = push_id(number);
-  record.chunk_count = number;
   record.adds_from = log_position(number, 0);
   return record;
 }
 
-PendingPush pending_push(std::uint8_t number, UnixSeconds started_at = kNow) {
-  return {push_id(number), number, started_at, log_position(number, 0)};
-}
-
-TEST(Discard, MovesAPendingPushToTheGarbageOnce) {
-  const Garbage garbage{push_id(1), 1};
+TEST(MakeCurrent, MakesPushesObsoleteThatAreNoLongerKept) {
   PointerRecord pointer;
-  announce(pointer, pending_push(1));
-  for (int times = 0; times < 2; ++times) discard(pointer, garbage);
-  EXPECT_THAT(pointer.pending, IsEmpty());
-  EXPECT_THAT(pointer.garbage, ElementsAre(garbage));
-}
-
-TEST(DiscardAbandoned, TreatsAClockThatIsAheadAsNow) {
-  PointerRecord pointer;
-  announce(pointer, pending_push(1, kNow + 100));
-  discard_abandoned(pointer, kNow);
-  EXPECT_THAT(pointer.pending, SizeIs(1));
-  discard_abandoned(pointer, kNow + 100 + std::chrono::seconds(kAbandonedAfter).count());
-  EXPECT_THAT(pointer.pending, IsEmpty());
+  for (const std::uint8_t number : std::array<std::uint8_t, 3>{2, 3, 4})
+    make_current(pointer, record_of(number));
+  EXPECT_EQ(pointer.chunks_removed_to, PushId{});
+  make_current(pointer, record_of(5));
+  EXPECT_EQ(pointer.chunks_removed_to, push_id(2));
+  EXPECT_TRUE(is_obsolete(pointer, push_id(1))) << "older, and not kept";
+  EXPECT_FALSE(is_obsolete(pointer, push_id(3))) << "kept";
+  SnapshotRecord repaired = record_of(5);
+  repaired.push_id = push_id(6);
+  make_current(pointer, repaired);
+  EXPECT_TRUE(is_obsolete(pointer, push_id(5)));
+  EXPECT_FALSE(is_obsolete(pointer, push_id(4))) << "kept, though older than what is obsolete";
+  EXPECT_EQ(newest_push(pointer), push_id(6));
 }
 
 TEST(ReleaseAdds, NeverGoesBack) {
   PointerRecord pointer;
+  EXPECT_FALSE(release_adds(pointer)) << "before the first push";
   make_current(pointer, record_of(5));
   pointer.adds_trimmed_to = log_position(9, 0);
   EXPECT_FALSE(release_adds(pointer));
   EXPECT_EQ(pointer.adds_trimmed_to, log_position(9, 0));
-}
-
-TEST(ReleaseAdds, LeavesAllBeforeTheFirstPush) {
-  PointerRecord pointer;
-  announce(pointer, pending_push(3));
-  EXPECT_FALSE(release_adds(pointer));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -146,14 +147,10 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
 }
 
 // Another process goes first, right before the pointer moves.
-TEST_F(Rollback, ContinuesWhenAPushIsOnlyAnnouncedMeanwhile) {
-  hooked_.before_compare_and_set = once([this] {
-    change_pointer([](PointerRecord& pointer) {
-      pointer.pending.push_back({.chunk_count = 1, .started_at = unix_now()});
-    });
-  });
+TEST_F(Rollback, ContinuesWhenTheSetIsOnlyBypassedMeanwhile) {
+  hooked_.before_compare_and_set = once([this] { set_store_bypass(*store_, "tags", 0); });
   EXPECT_EQ(rollback(hooked_, "tags", plan_rollback(hooked_, "tags")).generation, 4U);
-  EXPECT_THAT(pointer().pending, SizeIs(1));
+  EXPECT_EQ(pointer().bypass_until, 0);
 }
 
 TEST_F(Rollback, LosesToAPushThatCompletesMeanwhile) {

@@ -11,6 +11,7 @@
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/rollback.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -55,7 +56,7 @@ inline Deed one_after_another(std::vector<Deed> deeds) {
 }
 
 inline std::vector<std::string> chunk_keys_of(const Store& store, const SnapshotRecord& record) {
-  return chunk_key_batch(store, "tags", record.push_id, record.chunk_count, 0);
+  return chunk_key_batch(store, "tags", record, 0);
 }
 
 // Holds at every moment: all chunks of the current and the kept generations are there.
@@ -86,8 +87,6 @@ inline void expect_nothing_else_after_a_day(Store& store, const std::string& whe
   expect_usable(store, when);
   if (!store.abilities().list) return;  // it drops by itself what is left
   const PointerRecord pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
-  EXPECT_TRUE(pointer.pending.empty()) << when;
-  EXPECT_TRUE(pointer.garbage.empty()) << when;
   std::vector<std::string> expected{pointer_key(store, "tags")};
   for (const SnapshotRecord& kept : kept_generations(pointer)) {
     const auto keys = chunk_keys_of(store, kept);

@@ -1,6 +1,7 @@
 // Transfer over every store, and the seed and geometry that a store gives to builds.
 #include "tools/transfer/transfer.hpp"
 
+#include <cstring>
 #include <thread>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
@@ -9,6 +10,7 @@
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/records/chunk.hpp"
+#include "tools/transfer/rollback.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -43,21 +45,21 @@ TEST_P(TransferOverEveryStore, BringsEverySetToAnotherClient) {
 TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
   const auto store = open();
   const std::vector<std::string> names{"adds", "bypass", "current", "seed"};
-  set_store_bypass(*store, std::nullopt, {.until = 1});
+  set_store_bypass(*store, std::nullopt, 1);
   const HashSeed seed = shared_seed(*store);
   UnixSeconds until = 2;
   for (const std::string& name : names) {
     const auto snapshot = build_snapshot({.set_name = name, .keys = 10});
     EXPECT_EQ(read_pointer(*store, name), std::nullopt);
     push(*store, view_of(snapshot), {});
-    set_store_bypass(*store, name, {.until = until++});
+    set_store_bypass(*store, name, until++);
     EXPECT_TRUE(are_same(pull(*store, name).snapshot, snapshot)) << name;
   }
   until = 2;
   for (const std::string& name : names) {
-    EXPECT_THAT(read_store_bypasses(*store, name).of_set, Optional(StoreBypass{.until = until++})) << name;
+    EXPECT_EQ(read_store_bypasses(*store, name).of_set, until++) << name;
   }
-  EXPECT_THAT(read_bypass_of_all(*store), Optional(StoreBypass{.until = 1}));
+  EXPECT_EQ(read_store_bypasses(*store, {}).of_all, 1);
   EXPECT_EQ(shared_seed(*store), seed);
 }
 
@@ -81,7 +83,7 @@ TEST_P(TransferOverEveryStore, SharesOneSeedAmongRacingBuilders) {
 }
 
 using SharedSeed = TransferTest;
-using CurrentGeometry = TransferTest;
+using ReadHeader = TransferTest;
 
 TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   for (const char* text : {"", "xyz", "0123456789abcdef", "0123456789ABCDEF0123456789abcdef",
@@ -92,29 +94,25 @@ TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   }
 }
 
-TEST_F(CurrentGeometry, IsNothingBeforeTheFirstPush) {
-  EXPECT_FALSE(current_geometry(*store_, "tags").has_value());
+TEST_F(ReadHeader, ReturnsThatOfAKeptGeneration) {
+  const auto snapshot = build_snapshot({.known_absent = 20'000});
+  const SnapshotRecord record = push(snapshot).record;
+  push(build_snapshot());
+  const SnapshotHeader header = read_header(*store_, "tags", record);
+  EXPECT_EQ(std::memcmp(&header, snapshot.get().data(), sizeof header), 0);
 }
 
-TEST_F(CurrentGeometry, MatchesThePushedSnapshot) {
-  const auto snapshot = build_snapshot({.kind = "blocked_bloom", .keys = 50'000});
-  push(snapshot);
-  const Geometry geometry = current_geometry(*store_, "tags").value();
-  const Geometry expected = geometry_of(view_of(snapshot));
-  EXPECT_EQ(geometry.kind, expected.kind);
-  EXPECT_EQ(geometry.params.shard_bytes, expected.params.shard_bytes);
-  EXPECT_EQ(geometry.params.hash_count, expected.params.hash_count);
-  EXPECT_EQ(geometry.shard_count, expected.shard_count);
-}
-
-TEST_F(CurrentGeometry, IsRefusedWhenThisBuildCannotKeepIt) {
-  const auto snapshot = build_snapshot();
-  push(snapshot);
-  change_pointer([](PointerRecord& pointer) { pointer.current->hash_count = 99; });
-  EXPECT_EQ(failure_of([&] { current_geometry(*store_, "tags"); }), ErrorKind::Data);
-  change_pointer([](PointerRecord& pointer) { pointer.current->kind = "a_kind_of_tomorrow"; });
-  EXPECT_THAT(message_of<ErrorKind::Incompatible>([&] { current_geometry(*store_, "tags"); }),
-              HasSubstr("a_kind_of_tomorrow"));
+TEST_F(ReadHeader, IsRefusedWhenTheFirstChunkIsDamagedOrMissingOrOfAnother) {
+  const SnapshotRecord record = push(build_snapshot()).record;
+  const auto message = [&] {
+    return message_of<ErrorKind::Data>([&] { read_header(*store_, "tags", record); });
+  };
+  replace(key_of_chunk(0), encode_chunk(0, build_snapshot().get()));
+  EXPECT_THAT(message(), EndsWith("the snapshot is not the one that the pointer describes"));
+  damage(key_of_chunk(0));
+  EXPECT_THAT(message(), EndsWith(key_of_chunk(0) + ": is damaged (checksum)"));
+  remove_record(*store_, key_of_chunk(0));
+  EXPECT_THAT(message(), EndsWith("is damaged, push again: " + key_of_chunk(0) + " is missing"));
 }
 
 constexpr UnixSeconds kBypassedAt = 1'700'000'000;
@@ -126,51 +124,54 @@ class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
 };
 
 TEST_P(StoreBypassTest, AppliesToOneSetOrToAllAsItWasSetLast) {
-  const StoreBypass of_tags{.until = kBypassedAt + 60, .set_at = kBypassedAt};
-  const StoreBypass of_all{.until = 0, .set_at = kBypassedAt + 1};
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, std::nullopt);
-  EXPECT_EQ(read_bypass_of_all(*store_), std::nullopt);
-  set_store_bypass(*store_, "tags", {.until = kBypassedAt, .set_at = kBypassedAt});
-  set_store_bypass(*store_, "tags", of_tags);
-  EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(of_tags));
+  EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, std::nullopt);
+  set_store_bypass(*store_, "tags", kBypassedAt);
+  set_store_bypass(*store_, "tags", kBypassedAt + 60);
+  EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, kBypassedAt + 60);
   EXPECT_EQ(read_store_bypasses(*store_, "shop").of_set, std::nullopt);
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_all, std::nullopt);
-  set_store_bypass(*store_, std::nullopt, of_all);
-  EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(of_tags));
-  EXPECT_THAT(read_store_bypasses(*store_, "shop").of_all, Optional(of_all));
-  EXPECT_THAT(read_bypass_of_all(*store_), Optional(of_all));
+  set_store_bypass(*store_, std::nullopt, 0);
+  EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, kBypassedAt + 60);
+  EXPECT_EQ(read_store_bypasses(*store_, "shop").of_all, 0);
+  EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, 0);
 }
 
 TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
+  set_store_bypass(*store_, "tags", 0);
+  set_store_bypass(*store_, std::nullopt, 0);
   set_store_bypass(*store_, "tags", {});
-  set_store_bypass(*store_, std::nullopt, {});
-  clear_store_bypass(*store_, "tags");
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, std::nullopt);
   EXPECT_TRUE(read_store_bypasses(*store_, "tags").of_all);
-  clear_store_bypass(*store_, std::nullopt);
+  for (int times = 0; times < 2; ++times) set_store_bypass(*store_, std::nullopt, {});
   EXPECT_FALSE(read_store_bypasses(*store_, "tags").of_all);
-  clear_store_bypass(*store_, std::nullopt);  // there is none
 }
 
-// An operator may write the record with any client at 3 a.m.
+TEST_P(StoreBypassTest, StaysThroughPushAndRollback) {
+  push(*store_, view_of(build_snapshot()), {});
+  set_store_bypass(*store_, "tags", kBypassedAt);
+  push(*store_, view_of(build_snapshot()), {});
+  rollback(*store_, "tags", plan_rollback(*store_, "tags"));
+  EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, kBypassedAt);
+}
+
+// An operator may write the record of all sets with any client at 3 a.m.
 TEST_P(StoreBypassTest, HasNoEndWhenItCannotBeParsed) {
   for (const char* text : {"", "on", "1", "[]", "{}", "null", R"({"until":-1})", R"({"until":"soon"})",
                            R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
-    put(*store_, "keysieve:tags:bypass", text);
-    EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(StoreBypass{})) << text;
-    EXPECT_THAT(bypassed_until(read_store_bypasses(*store_, "tags"), kBypassedAt), Optional(0)) << text;
+    put(*store_, "keysieve:bypass", text);
+    EXPECT_EQ(read_store_bypasses(*store_, "tags").of_all, 0) << text;
   }
 }
 
 TEST_P(StoreBypassTest, IgnoresMembersOfLaterVersions) {
-  put(*store_, "keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
-  EXPECT_THAT(read_bypass_of_all(*store_),
-              Optional(StoreBypass{.until = kBypassedAt + 60, .set_at = kBypassedAt}));
+  put(*store_, "keysieve:bypass", R"({"until": 1700000060, "by": "a later version"})");
+  EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, kBypassedAt + 60);
 }
 
 TEST_P(StoreBypassTest, RefusesAWrongSetName) {
-  EXPECT_EQ(failure_of([&] { set_store_bypass(*store_, "a:b", {}); }), ErrorKind::Usage);
-  EXPECT_EQ(failure_of([&] { clear_store_bypass(*store_, ""); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { set_store_bypass(*store_, "a:b", 0); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { set_store_bypass(*store_, "", {}); }), ErrorKind::Usage);
   EXPECT_EQ(failure_of([&] { read_store_bypasses(*store_, "../x"); }), ErrorKind::Usage);
 }
 
@@ -179,19 +180,15 @@ INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest,
                          store_kind_name);
 
 TEST(BypassedUntil, IsTheLaterEndOfThoseInForce) {
+  constexpr UnixSeconds kSooner = kBypassedAt + 1;
+  constexpr UnixSeconds kLater = kBypassedAt + 2;
   EXPECT_EQ(bypassed_until({}, kBypassedAt), std::nullopt);
-  EXPECT_EQ(bypassed_until({.of_set = StoreBypass{.until = kBypassedAt},
-                            .of_all = StoreBypass{.until = kBypassedAt - 1}},
-                           kBypassedAt),
-            std::nullopt);
-  const StoreBypass sooner{.until = kBypassedAt + 1};
-  const StoreBypass later{.until = kBypassedAt + 2};
-  const StoreBypass endless{};
-  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = {}}, kBypassedAt), kBypassedAt + 1);
-  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = later}, kBypassedAt), kBypassedAt + 2);
-  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = sooner}, kBypassedAt), kBypassedAt + 2);
-  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = endless}, kBypassedAt), 0);
-  EXPECT_EQ(bypassed_until({.of_set = endless, .of_all = sooner}, kBypassedAt), 0);
+  EXPECT_EQ(bypassed_until({kBypassedAt, kBypassedAt - 1}, kBypassedAt), std::nullopt);
+  EXPECT_EQ(bypassed_until({kSooner, {}}, kBypassedAt), kSooner);
+  EXPECT_EQ(bypassed_until({kSooner, kLater}, kBypassedAt), kLater);
+  EXPECT_EQ(bypassed_until({kLater, kSooner}, kBypassedAt), kLater);
+  EXPECT_EQ(bypassed_until({kLater, 0}, kBypassedAt), 0);
+  EXPECT_EQ(bypassed_until({0, kSooner}, kBypassedAt), 0);
 }
 
 class PullTest : public TransferTest {
@@ -227,12 +224,7 @@ TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
 
 TEST_F(PullTest, AllocatesNothingForAClaimedSize) {
   // The record claims 32 TiB; the first chunk exists and is right.
-  change_record([](SnapshotRecord& record) {
-    record.shard_bytes = 8192;
-    record.shard_count = UINT32_MAX;
-    record.bytes = snapshot_layout(record.shard_count, {record.shard_bytes}).file_bytes;
-    record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(record.bytes));
-  });
+  change_record([](SnapshotRecord& record) { record.bytes = std::uint64_t{1} << 45; });
   EXPECT_EQ(message(), url_ + ": set \"tags\" generation 1: " + kForeign);
 }
 
@@ -282,9 +274,7 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
   const SnapshotRecord right = current();
   for (const Change change :
        {Change([](auto& record) { record.checksum ^= 1; }), Change([](auto& record) { ++record.key_count; }),
-        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { ++record.seed.high; }),
-        Change([](auto& record) { ++record.hash_count; }),
-        Change([](auto& record) { record.kind = "bloom"; })}) {
+        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { record.kind = "bloom"; })}) {
     change_record(change);
     EXPECT_THAT(message(), EndsWith(kForeign));
     change_record([&right](SnapshotRecord& record) { record = right; });
@@ -329,6 +319,16 @@ TEST(Chunk, KeyNamesPrefixSetBuildAndNumber) {
   BuildId id{};
   id[0] = 0xab;
   EXPECT_EQ(chunk_key("keysieve", "tags", id, 12), "keysieve:tags:ab000000000000000000000000000000:12");
+}
+
+TEST(PushId, IsAboveAllOfEarlierMomentsAndAboveTheNewestWhateverTheClockSays) {
+  const PushId id = new_push_id(kBypassedAt, {});
+  EXPECT_EQ(to_hex(id).substr(0, 12), "018bcfe56800") << "1,700,000,000,000 ms";
+  EXPECT_GT(id, first_push_id(kBypassedAt));
+  EXPECT_LT(id, first_push_id(kBypassedAt + 1));
+  EXPECT_GT(new_push_id(kBypassedAt - 1000, id), id);
+  EXPECT_GT(new_push_id(-1, PushId{}), PushId{});
+  EXPECT_NE(new_push_id(kBypassedAt, {}), id);
 }
 
 // tests/faults/damaged_bytes_test.cpp changes each of its bytes and cuts it short everywhere.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/publisher/shm/bypass.hpp"
@@ -12,50 +13,21 @@
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
-namespace {
-
-// Why a record cannot be read; nothing when it can.
-template <typename Read>
-std::optional<Error> unreadable(const Read& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
-    return error;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name) {
-  const auto [bypass_of_set, bypass_of_all] = store_bypass_keys(store, set_name);
-  const std::array keys{pointer_key(store, set_name), bypass_of_set, bypass_of_all};
-  std::vector<std::optional<std::string>> texts;
-  const bool is_one_by_one = unreadable([&] { texts = store.get_many(keys); }).has_value();
-  bool is_any_read = false;
-  const auto text_of = [&](std::size_t i) {
-    auto text = is_one_by_one ? store.get(keys[i]) : texts[i];
-    is_any_read = true;
-    return text;
-  };
-
+  const std::array keys{pointer_key(store, set_name), key_of_bypass_of_all(store)};
   StoreRecords records;
-  records.pointer_error = unreadable([&] {
-    const auto text = text_of(0);
-    if (text) records.pointer = decode_pointer_record(*text, store_name + ": " + keys[0]);
-  });
-  const auto read_bypass = [&](std::size_t i) {
-    std::optional<StoreBypass> bypass = StoreBypass{};
-    if (auto error = unreadable([&] { bypass = decode_store_bypass(text_of(i)); })) {
-      records.bypass_error = std::move(error);
-    }
-    return bypass;
-  };
-  records.bypasses = {.of_set = read_bypass(1), .of_all = read_bypass(2)};
-  if (!is_any_read) {
-    records.bypasses.reset();
-    records.bypass_error.reset();
+  StoreBypass of_all;
+  try {
+    const auto texts = store.get_many(keys);
+    of_all = decode_bypass_of_all(texts[1]);
+    if (texts[0]) records.pointer = decode_pointer_record(*texts[0], store_name + ": " + keys[0]);
+    const auto of_set = records.pointer ? records.pointer->bypass_until : std::nullopt;
+    records.bypasses = {.of_set = of_set, .of_all = of_all};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+    records.pointer_error = error;
+    if (is_in_force(of_all, unix_now())) records.bypasses = {.of_set = {}, .of_all = of_all};
   }
   return records;
 }
@@ -100,8 +72,6 @@ void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreR
   recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
   put_off_.reset();
   if (live_.publication()) keep(publisher, pointer);
-  at_ = {Step::ReadBypass};
-  if (records.bypass_error) throw Error(*records.bypass_error);
 }
 
 void GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer) {
@@ -128,9 +98,11 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   // alike whichever generations one of them missed. What was refused must not become the measure.
   const auto& live = live_.publication();
   const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
+  const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   // When nothing is live, what is in the cache is better than nothing.
   check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
-        is_by_live ? std::optional(baseline_of(*live)) : baseline_before(pointer));
+        is_by_live ? std::optional(baseline_of(*live))
+                   : read_baseline_before(store, config_.name, pointer, view));
   if (!candidate.is_cached) {
     is_kept_ = false;
     use_cache([&] {

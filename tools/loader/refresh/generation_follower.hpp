@@ -19,13 +19,12 @@
 namespace keysieve {
 
 // What a store says of one set, read in one call: the pointer record, and whether lookups are to be bypassed.
-// A record that cannot be read does not hide the others.
 struct StoreRecords {
   std::optional<PointerRecord> pointer{};
   std::optional<Error> pointer_error{};
-  std::optional<StoreBypasses> bypasses{};  // nothing if no record can be read: then the store is damaged
-  std::optional<Error>
-      bypass_error{};  // one that cannot be read is one without end, as one that is not understood
+  // Nothing if the pointer record cannot be read and no bypass of all sets is in force: then the set stays
+  // bypassed, or not, as it was.
+  std::optional<StoreBypasses> bypasses{};
 };
 
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.

@@ -77,10 +77,6 @@ RefreshOutcome outcome_of(const Error& error, const At& at, bool is_live) {
     case Step::Compare:
     case Step::Check:
       return refused(at.build, error);
-    case Step::ReadBypass:
-      return in_trouble(
-          Trouble::Refused, ErrorKind::Data,
-          fmt::format("bypassed, because the record of the bypass cannot be read: {}", error.what()));
     case Step::Publish:
     case Step::FillLayer:
       break;

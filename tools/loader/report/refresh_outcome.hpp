@@ -56,7 +56,6 @@ enum class Step {
   Fetch,
   Check,
   Publish,
-  ReadBypass,
   FillLayer,
 };
 

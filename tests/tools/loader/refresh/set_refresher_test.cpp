@@ -95,7 +95,7 @@ TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
 
 constexpr std::array kSteps{Step::OpenSet, Step::PublishCached, Step::AskStore, Step::ReadPointer,
                             Step::Compare, Step::ReadAdds,      Step::Fetch,    Step::Check,
-                            Step::Publish, Step::ReadBypass,    Step::FillLayer};
+                            Step::Publish, Step::FillLayer};
 
 SnapshotRecord eighth_build() {
   SnapshotRecord record;
@@ -130,8 +130,6 @@ TEST(RefreshStep, GivesEachErrorOneTroubleAndItsReason) {
       {Step::Fetch, ErrorKind::Data, Trouble::Refused, "generation 8 refused: why"},
       {Step::Check, ErrorKind::MaxShrink, Trouble::Refused, "generation 8 refused: why"},
       {Step::Publish, ErrorKind::CannotCreate, Trouble::CannotPublish, "cannot publish: why"},
-      {Step::ReadBypass, ErrorKind::Data, Trouble::Refused,
-       "bypassed, because the record of the bypass cannot be read: why"},
       {Step::FillLayer, ErrorKind::CannotCreate, Trouble::CannotPublish, "cannot publish: why"},
   };
   for (const Case& one : cases) {

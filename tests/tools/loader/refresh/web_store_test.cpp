@@ -115,7 +115,7 @@ TEST_F(SetRefresherAtAWebServer, TellsNobodyToPushAgainWhereNobodyCan) {
 }
 
 TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
-  replace("keysieve:tags:bypass", "{}");
+  replace("keysieve:bypass", "{}");
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_FALSE(site_.knows("tags", kKeys));
   server_.restart(tls("server") + "location ~ :bypass$ { return 404; }");
@@ -135,10 +135,10 @@ TEST_F(SetRefresherAtAWebServer, BringsInAddsAndBypasses) {
   expect_follows(kAdded);
   site_.add("tags", kAddedLater, folder_url_);
   expect_follows(kAddedLater);
-  replace("keysieve:tags:bypass", "{}");
+  replace("keysieve:bypass", "{}");
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_FALSE(site_.knows("tags", kKeys)) << "bypassed: nothing is attached";
-  fs::remove(file("keysieve:tags:bypass"));
+  fs::remove(file("keysieve:bypass"));
   replace("keysieve:tags:current", bytes_of_file("keysieve:tags:current"));
   expect_follows(kAdded);
   expect_follows(kAddedLater);
