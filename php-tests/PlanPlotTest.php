@@ -27,11 +27,10 @@ final class PlanPlotTest extends TestCase
     {
         $script = tempnam(sys_get_temp_dir(), 'keysieve-plan');
         file_put_contents($script, Program::keysieve('plan', '--plot', ...$options));
-        $gnuplot = Program::run(['gnuplot', '-e', 'set terminal svg size 960,1080', $script]);
+        $gnuplot = Program::run(['gnuplot', '-e', 'set terminal svg size 960,540', $script]);
         self::assertSame([0, ''], [$gnuplot->status, $gnuplot->errors]);
         $picture = new \DOMDocument();
         self::assertTrue($picture->loadXML($gnuplot->output, LIBXML_NONET)); // a fault is a warning, which fails the test
         self::assertStringContainsString('recommended: ', $picture->textContent);
-        self::assertStringContainsString('planned: ', $picture->textContent);
     }
 }

@@ -102,16 +102,10 @@ void add_add(CLI::App& program, VerbResult& /*result*/) {
       "Add, then commit: add the key before the transaction that inserts its row commits, or\n"
       "lookups answer absent for a moment although the row is there. One add too many only costs a maybe.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  // As in query: the library would take "[a,b]" for two keys.
-  verb->add_option("KEY", options->keys_and_url,
-                   "Keys to add, then the store: " + store_schemes() + ". After -- a key may be any bytes")
-      ->required()
-      ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->option_text("... URL");
-  verb->add_option("--file", options->key_path, "Add the keys of this list too; - reads standard input")
-      ->type_name("FILE");
+  add_keys(verb, options->keys_and_url,
+           "Keys to add, then the store: " + store_schemes() + ". After -- a key may be any bytes", "... URL")
+      ->required();
+  add_text(verb, "--file FILE", options->key_path, "Add the keys of this list too; - reads standard input");
   add_directory(verb, options->directory);
   add_key_format(verb, options->format);
   add_allow_suspect_keys(verb, options->allow_suspect_keys);

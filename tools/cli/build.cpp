@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "core/builder/base/random.hpp"
@@ -29,218 +28,162 @@ namespace keysieve {
 namespace {
 
 struct BuildOptions {
-  std::string key_path;
-  MapOptions map;
+  KeyList keys;
   std::string known_absent_path;
   std::string output_path;
-  std::string kind_name;
   std::string like;  // path of a snapshot, or URL of a store
   bool resize = false;
   BuildSettings settings;
+  const FilterKind* kind = nullptr;
   std::optional<std::uint32_t> shard_bytes;
   std::shared_ptr<const SigningKey> sign_key;
-  std::optional<unsigned> threads;
-  std::optional<std::uint64_t> memory_bytes;
-  std::string temporary_folder;
+  BuildResources resources{.threads = usable_processors(), .temporary_folder = ""};
   std::optional<UnixSeconds> as_of;
   std::optional<LogPosition> adds_from;
   std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
-  KeyFileFormat format;
   bool allow_suspect_keys = false;
   GuardOptions guards;
 };
 
 void add_source_options(CLI::App* verb, BuildOptions& options) {
-  verb->add_option("KEYFILE", options.key_path,
-                   "One key per line; - reads standard input. Empty lines are skipped");
-  add_map_options(verb, options.map);
-  verb->add_option("--known-absent", options.known_absent_path,
-                   "List of keys to which the set answers absent, without exception; - reads standard "
-                   "input. A key in both lists counts as a key of the set. --fpr is that of all others")
-      ->type_name("FILE");
-  add_key_format(verb, options.format);
+  add_key_list(verb, "KEYFILE", "One key per line; - reads standard input. Empty lines are skipped",
+               options.keys);
+  add_text(
+      verb, "--known-absent FILE", options.known_absent_path,
+      "List of keys to which the set answers absent, without exception; - reads standard input. A key in "
+      "both lists counts as a key of the set. --fpr is that of all others");
   add_allow_suspect_keys(verb, options.allow_suspect_keys);
   add_as_of(verb, options.as_of,
             "When the keys began to be read from their source, on a replica the moment that it had reached: "
             "2026-11-21T07:00:00Z or @SECONDS [now]");
-  auto* position =
-      add_parsed(
-          verb, "--adds-from", options.adds_from, parse_position,
-          "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
-          "--as-of, in the log of the store of --like; without a store 0-0, the whole log]")
-          ->type_name("POSITION");
+  auto* position = add_parsed(
+      verb, "--adds-from POSITION", options.adds_from, parse_position,
+      "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
+      "--as-of, in the log of the store of --like; without a store 0-0, the whole log]");
   add_parsed(
-      verb, "--adds-overlap", options.adds_overlap, parse_duration,
+      verb, "--adds-overlap DURATION", options.adds_overlap, parse_duration,
       "Longest time that a transaction takes from its add to its commit, and by which clocks differ; not the "
       "lag of a replica, which belongs in --as-of [10m]")
-      ->type_name("DURATION")
       ->excludes(position);
 }
 
 void add_shape_options(CLI::App* verb, BuildOptions& options) {
-  add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
-             "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]")
-      ->type_name("FPR");
-  const std::string names = kind_names([](const FilterKind&) { return true; });
-  verb->add_option("--kind", options.kind_name,
-                   "Filter kind: " + names + " [split_block_bloom, or as --like]")
-      ->type_name("KIND");
-  add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
-             "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
-      ->type_name("SIZE");
+  BuildSettings& settings = options.settings;
+  const auto kind_named = [](const std::string& name) { return &filter_kind_named(name); };
+  add_fpr_and_growth(verb, settings.target_fpr, settings.growth);
+  add_parsed(verb, "--kind KIND", options.kind, kind_named,
+             "Filter kind: " + kind_names([](const FilterKind&) { return true; }) +
+                 " [split_block_bloom, or as --like]");
+  add_parsed(verb, "--shard-size SIZE", options.shard_bytes, parse_shard_bytes,
+             "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]");
   add_sign_key(verb, options.sign_key);
-  verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
-      ->type_name("FACTOR")
-      ->capture_default_str();
-  auto* like = verb->add_option("--like", options.like,
-                                "Take the seed of this store, which is created if there is none, or of this "
-                                "snapshot. If the set is in there, also keep its kind and, as long as the "
-                                "keys fit, its shards; --max-shrink compares with it")
-                   ->type_name("FILE|URL");
+  auto* like =
+      add_text(verb, "--like FILE|URL", options.like,
+               "Take the seed of this store, which is created if there is none, or of this snapshot. "
+               "If the set is in there, also keep its kind and, as long as the keys fit, its shards; "
+               "--max-shrink compares with it");
   verb->add_flag("--resize", options.resize,
                  "Size the set for its keys again, instead of keeping the shards of --like")
       ->needs(like);
-}
-
-unsigned parse_threads(const std::string& text) {
-  const std::uint64_t threads = parse_count(text);
-  if (threads == 0 || threads > kMostThreads) {
-    throw Error(ErrorKind::Usage, fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
-  }
-  return static_cast<unsigned>(threads);
-}
-
-void add_resource_options(CLI::App* verb, BuildOptions& options) {
-  const std::string group = "Resources";
-  add_parsed(verb, "--threads", options.threads, parse_threads,
-             "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
-      ->type_name("N")
-      ->group(group);
   add_parsed(
-      verb, "--memory", options.memory_bytes, parse_bytes,
-      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 8 "
-      "bytes per key, and a key may be at most 256 KiB [no limit: 8 bytes per key and 15 MB per thread]")
-      ->type_name("SIZE")
-      ->group(group);
-  verb->add_option("--temp-dir", options.temporary_folder,
-                   "Folder of those files [TMPDIR, or else the folder of FILE.ks]")
-      ->envname("TMPDIR")
-      ->type_name("DIR")
-      ->group(group);
-}
-
-void add_label_options(CLI::App* verb, BuildOptions& options) {
-  add_parsed(
-      verb, "--valid-for", options.settings.valid_for,
+      verb, "--valid-for DURATION", settings.valid_for,
       [](const std::string& text) {
         // Rounded up: 0 would be no limit.
         return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
       },
-      "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]")
-      ->type_name("DURATION");
-  verb->add_option("--key-profile", options.settings.key_profile,
-                   "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
-      ->type_name("TEXT");
-  verb->add_option("--format", options.settings.format,
+      "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]");
+  add_text(verb, "--key-profile TEXT", settings.key_profile,
+           "Names how keys are normalised, at most 64 bytes; PHP can ask for it");
+  verb->add_option("--format", settings.format,
                    "Snapshot format: " + snapshot_formats_text() +
                        "; the one before is for hosts that are not upgraded yet")
       ->type_name("N")
       ->capture_default_str();
 }
 
+unsigned parse_threads(const std::string& text) {
+  const std::uint64_t threads = parse_count(text);
+  if (threads != 0 && threads <= kMostThreads) return static_cast<unsigned>(threads);
+  throw Error(ErrorKind::Usage, fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
+}
+
+void add_resource_options(CLI::App* verb, BuildResources& resources) {
+  verb->option_defaults()->group("Resources");
+  add_parsed(verb, "--threads N", resources.threads, parse_threads,
+             "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]");
+  add_parsed(
+      verb, "--memory SIZE", resources.memory_bytes, parse_bytes,
+      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 8 "
+      "bytes per key, and a key may be at most 256 KiB [no limit: 8 bytes per key and 15 MB per thread]");
+  add_text(verb, "--temp-dir DIR", resources.temporary_folder,
+           "Folder of those files [TMPDIR, or else the folder of FILE.ks]")
+      ->envname("TMPDIR");
+  verb->option_defaults()->group("Options");
+}
+
 void add_build_options(CLI::App* verb, BuildOptions& options) {
-  verb->add_option("--set", options.settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
-      ->required()
-      ->type_name("NAME");
-  verb->add_option("-o,--output", options.output_path, "Snapshot file to write")
-      ->required()
-      ->type_name("FILE.ks");
+  add_text(verb, "--set NAME", options.settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
+      ->required();
+  add_text(verb, "-o,--output FILE.ks", options.output_path, "Snapshot file to write")->required();
   add_source_options(verb, options);
   add_shape_options(verb, options);
-  add_label_options(verb, options);
-  add_resource_options(verb, options);
+  add_resource_options(verb, options.resources);
   add_guards(verb, options.guards);
   verb->get_option("--max-fpr")
       ->description("Refuse a set whose estimated FPR is higher [three times --fpr, at least 0.1%]");
 }
 
-// A list that is named as the snapshot would be replaced by it, and the keys lost.
-void check_inputs(const BuildOptions& options) {
-  const std::vector<std::string> inputs{options.map.values_path, options.key_path, options.known_absent_path,
-                                        options.guards.required_keys_path};
-  check_standard_input(inputs);
-  for (const std::string& input : inputs) {
-    if (input.empty() || !is_same_file(input, options.output_path)) continue;
-    throw Error(ErrorKind::Usage,
-                options.output_path + ": would overwrite " + key_source(input) + ", which must be read");
-  }
-}
-
-// Before a store is touched.
+// Before a store is touched. A list that is named as the snapshot would be replaced by it, and the keys lost.
 void check_build_options(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);
-  if (options.key_path.empty() != options.map.is_map()) {
-    throw Error(ErrorKind::Usage, options.key_path.empty()
-                                      ? "which keys? Name a KEYFILE, or for a map --values"
-                                      : "KEYFILE: --values has the keys of a map");
+  const std::vector<std::string> others{options.known_absent_path, options.guards.required_keys_path};
+  check_lists(options.keys, others);
+  for (const std::string& list : {options.keys.path(), others[0], others[1]}) {
+    if (list.empty() || !is_same_file(list, options.output_path)) continue;
+    throw Error(ErrorKind::Usage,
+                options.output_path + ": would overwrite " + key_source(list) + ", which must be read");
   }
-  if (options.map.is_map() && options.memory_bytes) {
+  if (options.keys.is_map() && options.resources.memory_bytes != kNoMemoryLimit) {
     throw Error(ErrorKind::Usage,
                 "--memory: a map is built in memory, of which it needs about 45 bytes for each key given");
   }
-  check_inputs(options);
 }
 
 // Taken over from --like: always the seed, and the rest if this set is there.
 struct Model {
-  std::optional<Geometry> geometry;
-  std::optional<HashSeed> seed;
-  std::optional<Baseline> baseline;
-  std::string description;  // for the report
-  std::string warning{};    // if the set is not there
+  std::string description;
+  HashSeed seed;
+  std::optional<Geometry> geometry{};
+  std::optional<Baseline> baseline{};
 };
 
 Model model_in_file(const std::string& path, const std::string& set_name) {
   const SnapshotFile file(path, Check::Tables);
-  const std::string_view held = file.view().set_name();
-  if (held != set_name) {
-    return {{},
-            file.view().seed(),
-            {},
-            fmt::format("{}: only the seed, it holds the set {}", path, held),
-            fmt::format("{} holds the set {}, not {}: only its seed is taken, and --max-shrink compares with "
-                        "nothing",
-                        path, held, set_name)};
-  }
-  return {geometry_of(file.view()), file.view().seed(), baseline_of(file.view().header()), path};
+  const SnapshotView& held = file.view();
+  if (held.set_name() == set_name) return {path, held.seed(), geometry_of(held), baseline_of(held.header())};
+  return {fmt::format("{} holds the set {}, not {}: only its seed is taken", path, held.set_name(), set_name),
+          held.seed()};
 }
 
 // The store's seed, which may have been renewed since; that of the current generation only where the store
 // has none.
 Model model_in_store(Store& store, const std::string& set_name) {
+  const auto seed = find_shared_seed(store);
   const auto pointer = read_pointer(store, set_name);
   if (!pointer) {
-    const auto seed = find_shared_seed(store);
-    return {{},
-            seed ? *seed : shared_seed(store),
-            {},
-            fmt::format("{}: only the seed, it has no set {} yet", store.name(), set_name),
-            fmt::format("{} has no set {} yet{}, and --max-shrink compares with nothing", store.name(),
-                        set_name, seed ? ": only its seed is taken" : " and no seed: one is drawn")};
+    return {fmt::format("{} has no set {} yet{}", store.name(), set_name,
+                        seed ? ": only its seed is taken" : " and no seed: one is drawn"),
+            seed ? *seed : shared_seed(store)};
   }
   const SnapshotRecord& current = *pointer->current;
   try {
     const SnapshotHeader header = read_header(store, set_name, current);
-    const HashSeed seed = find_shared_seed(store).value_or(header.seed);
-    return {geometry_of(header), seed, baseline_of(header),
-            fmt::format("{}, generation {}", store.name(), current.generation)};
+    return {fmt::format("{}, generation {}", store.name(), current.generation), seed.value_or(header.seed),
+            geometry_of(header), baseline_of(header)};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
-    return {{},
-            shared_seed(store),
-            Baseline{.key_count = current.key_count},
-            fmt::format("{}: only the seed, generation {} is damaged", store.name(), current.generation),
-            fmt::format("{}; only the store's seed is taken", error.what())};
+    return {fmt::format("{}; only the store's seed is taken", error.what()),
+            seed ? *seed : shared_seed(store), std::nullopt, Baseline{.key_count = current.key_count}};
   }
 }
 
@@ -257,9 +200,13 @@ std::unique_ptr<Store> store_of(const BuildOptions& options) {
 }
 
 Model model_of(const BuildOptions& options, Store* store) {
-  if (options.like.empty()) return {};
-  return store == nullptr ? model_in_file(options.like, options.settings.set_name)
-                          : model_in_store(*store, options.settings.set_name);
+  if (options.like.empty()) return {"", random_value<HashSeed>()};
+  const std::string& set_name = options.settings.set_name;
+  const Model model =
+      store == nullptr ? model_in_file(options.like, set_name) : model_in_store(*store, set_name);
+  const char* more = model.baseline ? "" : ", and --max-shrink compares with nothing";
+  if (!model.geometry) print_warning(model.description + more);
+  return model;
 }
 
 // The log position from which the live layer must add keys. Without a store: the whole log. Trimmed keys are
@@ -280,12 +227,11 @@ LogPosition adds_from_of(const BuildOptions& options, Store* store) {
 
 // Kind and shard size: as asked for, else as --like, else the defaults.
 BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model,
-                          const MapValues* values) {
+                          const MapValues& values) {
   BuildSettings settings = options.settings;
-  settings.values = values;
   if (!options.resize) settings.like = model.geometry;
   settings.signer = options.sign_key.get();
-  settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
+  settings.seed = model.seed;
   settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
   settings.adds_from = adds_from_of(options, store);
@@ -293,70 +239,13 @@ BuildSettings settings_of(const BuildOptions& options, Store* store, const Model
     settings.kind = model.geometry->kind;
     settings.shard_bytes = model.geometry->params.shard_bytes;
   }
-  if (options.map.is_map()) settings.kind = &filter_kind_named(kMapKindName);
-  if (!options.kind_name.empty()) settings.kind = &filter_kind_named(options.kind_name);
-  if (options.shard_bytes) settings.shard_bytes = *options.shard_bytes;
+  if (options.keys.is_map()) {
+    settings.kind = &filter_kind_named(kMapKindName);
+    settings.values = &values;
+  }
+  if (options.kind != nullptr) settings.kind = options.kind;
+  settings.shard_bytes = options.shard_bytes.value_or(settings.shard_bytes);
   return settings;
-}
-
-std::string temporary_folder_of(const BuildOptions& options) {
-  if (!options.temporary_folder.empty()) return options.temporary_folder;
-  const std::string folder = std::filesystem::path(options.output_path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-BuildResources resources_of(const BuildOptions& options) {
-  return {.threads = options.threads.value_or(usable_processors()),
-          .memory_bytes = options.memory_bytes.value_or(kNoMemoryLimit),
-          .temporary_folder = temporary_folder_of(options)};
-}
-
-// Holds the values while the builder takes the keys. Must outlive the builder.
-class MapInput {
- public:
-  MapInput(const MapOptions& options, unsigned threads) : options_(options), values_(threads) {}
-
-  // For BuildSettings::values.
-  [[nodiscard]] const MapValues* values() const noexcept { return options_.is_map() ? &values_ : nullptr; }
-
-  // Some lines of the list. Any thread, each with its own number. Throws Data.
-  void add_lines(unsigned thread, std::span<const std::string_view> lines, SnapshotBuilder& builder);
-  // Call after the last key. Throws Data for a key with two values, which it looks up in the list again.
-  void finish(const KeyFileFormat& format, const KeyHasher& hasher);
-
- private:
-  [[nodiscard]] std::string key_with(KeyHash hash, const KeyFileFormat& format,
-                                     const KeyHasher& hasher) const;
-
-  const MapOptions& options_;
-  MapValues values_;
-};
-
-void MapInput::add_lines(unsigned thread, std::span<const std::string_view> lines, SnapshotBuilder& builder) {
-  for (const std::string_view line : lines) {
-    const ValueLine parsed = parse_value_line(line, options_.value_column, key_source(options_.values_path));
-    builder.add(thread, {&parsed.key, 1});
-    values_.add(thread, builder.hasher()(parsed.key), parsed.value);
-  }
-}
-
-void MapInput::finish(const KeyFileFormat& format, const KeyHasher& hasher) {
-  if (const auto conflict = values_.finish()) {
-    throw Error(ErrorKind::Data,
-                fmt::format("{}: {} has the values {} and {}", key_source(options_.values_path),
-                            key_with(conflict->hash, format, hasher), conflict->first, conflict->second));
-  }
-}
-
-// Reads the list again, because only hashes are kept.
-std::string MapInput::key_with(KeyHash hash, const KeyFileFormat& format, const KeyHasher& hasher) const {
-  if (options_.values_path == "-") return "a key, which a list in a file would show,";
-  std::string found = "a key";
-  read_keys(options_.values_path, format, [&](std::string_view line) {
-    const std::string_view key = parse_value_line(line, options_.value_column, options_.values_path).key;
-    if (hasher(key) == hash) found = "\"" + printable(key) + "\"";
-  });
-  return found;
 }
 
 // Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
@@ -364,8 +253,8 @@ template <typename Add>
 void read_key_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
                    Add add) {
   ProgressLine progress("reading " + key_source(path));
-  KeyFileFormat format = options.format;
-  format.has_columns = path == options.map.values_path;
+  KeyFileFormat format = options.keys.format;
+  format.has_columns = path == options.keys.values_path;
   format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
   const KeysRead read =
       read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
@@ -375,15 +264,39 @@ void read_key_list(const BuildOptions& options, const std::string& path, const S
   check_suspect_keys(path, read, options.allow_suspect_keys);
 }
 
-void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInput& map) {
-  if (options.map.is_map()) {
-    read_key_list(options, options.map.values_path, builder, [&](unsigned thread, auto lines) {
-      map.add_lines(thread, lines, builder);
-      return builder.keys_given();
-    });
-    map.finish(options.format, builder.hasher());
+// Reads the list again, because only hashes are kept.
+std::string map_key_with(KeyHash hash, const KeyList& list, const KeyHasher& hasher) {
+  if (list.path() == "-") return "a key, which a list in a file would show,";
+  std::string found = "a key";
+  read_keys(list.path(), list.format, [&](std::string_view line) {
+    const std::string_view key = parse_value_line(line, list.value_column, list.source()).key;
+    if (hasher(key) == hash) found = "\"" + printable(key) + "\"";
+  });
+  return found;
+}
+
+void read_map(const BuildOptions& options, SnapshotBuilder& builder, MapValues& values) {
+  const KeyList& list = options.keys;
+  read_key_list(options, list.path(), builder, [&](unsigned thread, auto lines) {
+    for (const std::string_view line : lines) {
+      const ValueLine parsed = parse_value_line(line, list.value_column, list.source());
+      builder.add(thread, {&parsed.key, 1});
+      values.add(thread, builder.hasher()(parsed.key), parsed.value);
+    }
+    return builder.keys_given();
+  });
+  if (const auto conflict = values.finish()) {
+    throw Error(ErrorKind::Data, fmt::format("{}: {} has the values {} and {}", list.source(),
+                                             map_key_with(conflict->hash, list, builder.hasher()),
+                                             conflict->first, conflict->second));
+  }
+}
+
+void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapValues& values) {
+  if (options.keys.is_map()) {
+    read_map(options, builder, values);
   } else {
-    read_key_list(options, options.key_path, builder, [&](unsigned thread, auto keys) {
+    read_key_list(options, options.keys.path(), builder, [&](unsigned thread, auto keys) {
       builder.add(thread, keys);
       return builder.keys_given();
     });
@@ -394,9 +307,8 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder, MapInp
       return builder.known_absent_given();
     });
   }
-  if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
-    const std::string& path = options.map.is_map() ? options.map.values_path : options.key_path;
-    throw Error(ErrorKind::Data, key_source(path) + ": holds no keys; set " + options.settings.set_name +
+  if (builder.keys_given() == 0 && options.guards.limits.min_keys > 0) {
+    throw Error(ErrorKind::Data, options.keys.source() + ": holds no keys; set " + options.settings.set_name +
                                      " is not built (--min-keys 0 builds an empty one)");
   }
 }
@@ -414,44 +326,46 @@ struct Written {
   std::optional<SnapshotView> view;
 };
 
-void build(const BuildOptions& options) {
-  check_build_options(options);
-  Guards guards = options.guards.guards(options.format);
-  if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
-  const auto store = store_of(options);
-  const Model model = model_of(options, store.get());
-  if (!model.warning.empty()) print_warning(model.warning);
-  BuildResources resources = resources_of(options);
-  MapInput map(options.map, resources.threads);
-  const BuildSettings settings = settings_of(options, store.get(), model, map.values());
-  ProgressLine progress("building " + settings.set_name);
-  resources.progress = [&progress](auto done, auto total, auto what) {
-    progress.show_count(done, total, what);
-  };
-  SnapshotBuilder builder(settings, resources);
-  read_all_keys(options, builder, map);
-  progress.announce(format_count_of(builder.keys_given(), "key"));
-  Written written(options.output_path, builder);
-  check_guards(guards, *written.view, model.baseline);
-  written.file.commit();
-
+void say_what_was_built(const BuildOptions& options, const Store* store, const Model& model,
+                        const SnapshotBuilder& builder, const SnapshotView& built) {
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   if (!options.like.empty())
     report.add("like", model.description, "like", store ? store->name() : options.like);
-  add_snapshot_summary(report, *written.view, builder.fill_ratio());
+  add_snapshot_summary(report, built, builder.fill_ratio());
   report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
-  if (settings.has_known_absent) {
+  if (!options.known_absent_path.empty()) {
+    const std::uint64_t in_both = builder.keys_in_both_lists();
     report.add("known absent read",
-               fmt::format("{}, of which {} in both lists", format_count(builder.known_absent_given()),
-                           builder.keys_in_both_lists() == 1
-                               ? "1 key is"
-                               : format_count_of(builder.keys_in_both_lists(), "key") + " are"),
+               fmt::format("{}, of which {} {} in both lists", format_count(builder.known_absent_given()),
+                           format_count_of(in_both, "key"), in_both == 1 ? "is" : "are"),
                "known_absent_read", builder.known_absent_given());
-    report.add_member("keys_in_both_lists", builder.keys_in_both_lists());
+    report.add_member("keys_in_both_lists", in_both);
   }
-  report.add("as of", format_moment(written.view->header().as_of), "as_of", written.view->header().as_of);
+  report.add("as of", format_moment(built.header().as_of), "as_of", built.header().as_of);
   report.print();
+}
+
+void build(BuildOptions options) {
+  check_build_options(options);
+  Guards guards = options.guards.guards(options.keys.format);
+  if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
+  const auto store = store_of(options);
+  const Model model = model_of(options, store.get());
+  BuildResources& resources = options.resources;
+  if (resources.temporary_folder.empty()) resources.temporary_folder = folder_of(options.output_path);
+  ProgressLine progress("building " + options.settings.set_name);
+  resources.progress = [&progress](auto done, auto total, auto what) {
+    progress.show_count(done, total, what);
+  };
+  MapValues values(resources.threads);
+  SnapshotBuilder builder(settings_of(options, store.get(), model, values), resources);
+  read_all_keys(options, builder, values);
+  progress.announce(format_count_of(builder.keys_given(), "key"));
+  Written written(options.output_path, builder);
+  check_guards(guards, *written.view, model.baseline);
+  written.file.commit();
+  say_what_was_built(options, store.get(), model, builder, *written.view);
 }
 
 }  // namespace

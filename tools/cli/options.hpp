@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/filters/filter_kind.hpp"
@@ -63,18 +64,20 @@ std::unique_ptr<Store> open_given_store(const std::string& url, StoreUse use,
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);
 
-// An option that hands its text to `take`. A Usage error of `take` is thrown on with the option's name in
-// front.
-CLI::Option* add_text(CLI::App* verb, const std::string& name,
+// An option of one value, "--fpr FPR" with the word that stands for the value in the help. Its text goes to
+// `take`; a Usage error of `take` is thrown on with the option's name in front.
+CLI::Option* add_text(CLI::App* verb, const std::string& option,
                       const std::function<void(const std::string& text)>& take, const std::string& help);
+// Of text that is taken as it is.
+CLI::Option* add_text(CLI::App* verb, const std::string& option, std::string& text, const std::string& help);
 
 // An option whose text one of the parsers of tools/program/units.hpp turns into a value; a wrong text is a
 // usage error that names the option.
 template <typename Value, typename Parse>
-CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, Parse parse,
+CLI::Option* add_parsed(CLI::App* verb, const std::string& option, Value& value, Parse parse,
                         const std::string& help) {
   return add_text(
-      verb, name, [&value, parse](const std::string& text) { value = parse(text); }, help);
+      verb, option, [&value, parse](const std::string& text) { value = parse(text); }, help);
 }
 
 // 1KiB, 2KiB, 4KiB or 8KiB; Usage otherwise.
@@ -92,12 +95,17 @@ void put_url_last(std::string& argument, std::string& url);
 // The name of the argument that is missing if only one of those two was given; else empty.
 std::string missing_argument(const CLI::App& verb);
 
+// --fpr and --growth, of a set that is planned or built.
+void add_fpr_and_growth(CLI::App* verb, double& target_fpr, double& growth);
+
+// Arguments that may be any bytes; `rest` stands for those behind the first in the help.
+CLI::Option* add_keys(CLI::App* verb, std::vector<std::string>& keys, const std::string& help,
+                      const std::string& rest);
+
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
 void add_key_format(CLI::App* verb, KeyFileFormat& format);
-// Throws Usage if more than one of these lists of keys is standard input.
-void check_standard_input(const std::vector<std::string>& paths);
 
 // --allow-suspect-keys, for verbs that put a list of keys into a set, and what it allows. Throws Data if the
 // list is probably wrong; prints a warning for less.
@@ -109,24 +117,28 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
 // --public-key, which may be repeated.
 void add_public_keys(CLI::App* verb, PublicKeys& keys);
 // --sign-key; reads the file when the option is parsed. nullptr without the option.
-CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key);
+void add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key);
 
-struct MapOptions {
+// The keys that a verb works on: a list of them, or for a map one of keys with their values.
+struct KeyList {
+  std::string option;  // that names the list of keys
+  std::string key_path;
   std::string values_path;
   unsigned value_column = 2;
+  KeyFileFormat format;
 
   [[nodiscard]] bool is_map() const noexcept { return !values_path.empty(); }
+  [[nodiscard]] const std::string& path() const noexcept { return is_map() ? values_path : key_path; }
+  [[nodiscard]] std::string source() const { return key_source(path()); }
 };
-
-// --values and --value-column, for a list of keys with their values.
-void add_map_options(CLI::App* verb, MapOptions& options);
+// The option that names the list of keys, then --values, --value-column, -0 and --allow-cr.
+void add_key_list(CLI::App* verb, const std::string& option, const std::string& help, KeyList& keys);
+// Throws Usage unless one of both lists is given, and if more than one of it and of the others is standard
+// input.
+void check_lists(const KeyList& keys, std::vector<std::string> others);
 
 struct GuardOptions {
-  std::uint64_t min_keys = 1;
-  double max_shrink = kDefaultMaxShrink;
-  double max_changed = kDefaultMaxChanged;
-  bool allow_shrink = false;
-  std::optional<double> max_fpr;
+  Guards limits;
   std::string required_keys_path;
 
   // Reads the file of required keys.

@@ -72,7 +72,7 @@ int filter_stdin(const QueryOptions& options, const Source& source) {
     for (const std::string_view key : keys) {
       if (source.ask(key).may_contain == options.invert) continue;
       printed = true;
-      fmt::print("{}{}", key, options.format.nul_separated ? '\0' : '\n');
+      fmt::print("{}{}", key, options.format.separator());
     }
     flush_output();
   });
@@ -81,9 +81,13 @@ int filter_stdin(const QueryOptions& options, const Source& source) {
 
 int print_answers(const QueryOptions& options, const Source& source) {
   std::vector<Answer> answers;
-  for (const std::string& key : options.keys) answers.push_back(source.ask(key));
   std::size_t width = 0;
-  for (const Answer& answer : answers) width = std::max(width, answer.word.size());
+  bool is_found = false;
+  for (const std::string& key : options.keys) {
+    const Answer& answer = answers.emplace_back(source.ask(key));
+    width = std::max(width, answer.word.size());
+    is_found = is_found || answer.may_contain != options.invert;
+  }
   Json members = Json::array();
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const Answer& answer = answers[i];
@@ -97,9 +101,7 @@ int print_answers(const QueryOptions& options, const Source& source) {
     }
   }
   if (is_said_as_json()) print_json({{"set", options.set_name}, {"answers", members}});
-  const bool found = std::ranges::any_of(
-      answers, [&](const Answer& answer) { return answer.may_contain != options.invert; });
-  return found ? kExitMaybe : kExitAbsent;
+  return is_found ? kExitMaybe : kExitAbsent;
 }
 
 int ask(const QueryOptions& options, const Source& source) {
@@ -142,8 +144,6 @@ int ask_seen(const QueryOptions& options, SeenReader reader) {
 }
 
 int query(const QueryOptions& options) {
-  if (options.from_stdin && is_said_as_json())
-    throw Error(ErrorKind::Usage, "--stdin prints keys, so it cannot be used with --json");
   if (options.keys.empty() != options.from_stdin)
     throw Error(ErrorKind::Usage, "give keys to ask for, or --stdin");
   if (!options.snapshot_path.empty()) {
@@ -175,18 +175,13 @@ void add_query(CLI::App& program, VerbResult& result) {
       "a published set has the same name, that is asked.\n"
       "Exit status: 0 maybe or seen (of any key), 1 absent or new, 2 error.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  // Not as many as there are: the library would take "[a,b]" for two keys. TakeAll is content with fewer.
-  verb->add_option("KEY", options->keys, "Keys to ask for; after -- a key may be any bytes, -x and ++ too")
-      ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->option_text("...");
+  add_keys(verb, options->keys, "Keys to ask for; after -- a key may be any bytes, -x and ++ too", "...");
   add_directory(verb, options->directory);
-  verb->add_option("--file", options->snapshot_path, "Ask this snapshot file instead of shared memory")
-      ->type_name("FILE");
+  add_text(verb, "--file FILE", options->snapshot_path, "Ask this snapshot file instead of shared memory");
   verb->add_flag(
-      "--stdin", options->from_stdin,
-      "Read keys from standard input and print those that may be in the set; follows new publications");
+          "--stdin", options->from_stdin,
+          "Read keys from standard input and print those that may be in the set; follows new publications")
+      ->excludes(verb->get_option("--json"));
   verb->add_flag("-v,--absent", options->invert,
                  "With --stdin print the absent keys instead; exit status 0 if any key is absent");
   add_key_format(verb, options->format);

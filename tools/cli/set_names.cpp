@@ -26,31 +26,31 @@ bool has_no_folder(const std::string& directory, const std::string& set_name) {
          std::filesystem::file_type::not_found;
 }
 
-// Nothing where it cannot look: it only suggests.
-Names names_in_directory(const std::string& directory) {
+// What `look` returns; nothing, or false, where it cannot look.
+template <typename Look>
+auto if_it_can(Look look) -> decltype(look()) {
   try {
-    return sets_in(directory);
+    return look();
   } catch (const Error&) {
     return {};
   }
 }
 
 Names names_in_store(Store& store) {
-  Names names;
-  try {
-    if (!store.abilities().list) return {};
+  return if_it_can([&] {
+    Names names;
+    if (!store.abilities().list) return names;
     for (StoredSet& set : stored_sets(store)) names.push_back(std::move(set.name));
-  } catch (const Error&) {  // it only suggests
-  }
-  return names;
+    return names;
+  });
+}
+
+Names names_in_directory(const std::string& directory) {
+  return if_it_can([&] { return sets_in(directory); });
 }
 
 bool is_saved_seen_set(Store& store, const std::string& set_name) {
-  try {
-    return holds_seen_set(store, set_name);
-  } catch (const Error&) {
-    return false;
-  }
+  return if_it_can([&] { return holds_seen_set(store, set_name); });
 }
 
 bool is_seen_set(Store& store, const std::string& directory, const std::string& set_name) {
@@ -125,11 +125,7 @@ void check_not_mistyped(Store& store, const std::string& directory, const std::s
 }
 
 bool is_known_missing(Store& store, const std::string& set_name) {
-  try {
-    return !read_pointer(store, set_name);
-  } catch (const Error&) {
-    return false;
-  }
+  return if_it_can([&] { return !read_pointer(store, set_name); });
 }
 
 }  // namespace keysieve

@@ -21,148 +21,120 @@ namespace {
 
 struct VerifyOptions {
   std::string path;
-  std::string key_path;
-  MapOptions map;
+  KeyList keys;
   std::string absent_path;
   std::string known_absent_path;
   PublicKeys public_keys;
-  KeyFileFormat format;
 };
 
-struct Answers {
-  std::uint64_t maybe = 0;
-  std::uint64_t absent = 0;
-  [[nodiscard]] std::uint64_t keys() const { return maybe + absent; }
-};
-
-// Those of which counts(hash) is false are not asked for.
-template <typename Counts>
-Answers ask(const SnapshotView& snapshot, const std::string& key_path, const KeyFileFormat& format,
-            Counts counts) {
-  Answers answers;
-  ProgressLine progress("asking for " + key_source(key_path));
-  read_keys(key_path, format, [&](std::string_view key) {
-    const KeyHash hash = snapshot.hasher()(key);
-    if (!counts(hash)) return;
-    ++(snapshot.may_contain(hash) ? answers.maybe : answers.absent);
-    progress.show_keys(answers.keys());
+// Calls `on_line` for each line of a list, and shows how far it is. Returns how many there were.
+template <typename OnLine>
+std::uint64_t read_lines(const std::string& path, const KeyFileFormat& format, OnLine on_line) {
+  ProgressLine progress("asking for " + key_source(path));
+  std::uint64_t lines = 0;
+  read_keys(path, format, [&](std::string_view line) {
+    on_line(line);
+    progress.show_keys(++lines);
   });
-  return answers;
+  return lines;
 }
 
 struct KnownAbsent {
   std::uint64_t keys = 0;
   std::vector<KeyHash> hashes;                 // sorted; only if other absent keys are asked for
   std::unordered_set<std::uint64_t> suspects;  // maybe, and not found to be keys of the set
-
-  [[nodiscard]] bool contains(KeyHash hash) const {
-    return std::binary_search(hashes.begin(), hashes.end(), hash);
-  }
 };
 
 KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& options) {
   KnownAbsent known;
   if (options.known_absent_path.empty()) return known;
-  ProgressLine progress("asking for " + key_source(options.known_absent_path));
-  read_keys(options.known_absent_path, options.format, [&](std::string_view key) {
+  known.keys = read_lines(options.known_absent_path, options.keys.format, [&](std::string_view key) {
     const KeyHash hash = snapshot.hasher()(key);
     if (snapshot.may_contain(hash)) known.suspects.insert(hash.word);
     if (!options.absent_path.empty()) known.hashes.push_back(hash);
-    progress.show_keys(++known.keys);
   });
   sort_and_dedupe(known.hashes);
   return known;
 }
 
-[[noreturn]] void refuse_key(const VerifyOptions& options, std::string_view key, MapAnswer found) {
+// Every key of a map must have its value.
+void check_value(const VerifyOptions& options, std::string_view key, MapAnswer found, MapAnswer wanted) {
+  if (found == wanted) return;
   throw Error(
       ErrorKind::Data,
       fmt::format("{}: \"{}\" {}, and not as {} says: the map was not built from this list", options.path,
                   printable(key), found == kAbsent ? "is absent" : fmt::format("has the value {}", found),
-                  key_source(options.map.values_path)));
+                  options.keys.source()));
 }
 
-// Every key of the list must have its value. Returns how many keys there were.
-std::uint64_t check_values(const SnapshotView& map, const VerifyOptions& options, KnownAbsent& known) {
-  const std::string& path = options.map.values_path;
-  std::uint64_t keys = 0;
-  ProgressLine progress("asking for " + key_source(path));
-  read_keys(path, options.format, [&](std::string_view line) {
-    const ValueLine wanted = parse_value_line(line, options.map.value_column, key_source(path));
-    const KeyHash hash = map.hasher()(wanted.key);
-    const MapAnswer found = map.find(hash);
-    known.suspects.erase(hash.word);
-    if (found != wanted.value) refuse_key(options, wanted.key, found);
-    progress.show_keys(++keys);
-  });
-  return keys;
-}
-
-Answers ask_present(const SnapshotView& snapshot, const VerifyOptions& options, KnownAbsent& known) {
-  if (options.map.is_map()) return {.maybe = check_values(snapshot, options, known), .absent = 0};
-  return ask(snapshot, options.key_path, options.format, [&](KeyHash hash) {
-    known.suspects.erase(hash.word);
-    return true;
-  });
-}
-
-void check_inputs(const VerifyOptions& options) {
-  if (options.key_path.empty() != options.map.is_map()) {
-    throw Error(ErrorKind::Usage, options.key_path.empty() ? "which keys? Give --keys, or for a map --values"
-                                                           : "--keys: --values has the keys of a map");
-  }
-  check_standard_input(
-      {options.map.values_path, options.key_path, options.absent_path, options.known_absent_path});
-}
-
-void verify(const VerifyOptions& options) {
-  check_inputs(options);
-  const SnapshotFile file(options.path, Check::Everything);
-  check_signature(file.view(), options.public_keys, options.path);
-  KnownAbsent known = ask_known_absent(file.view(), options);
-  if (options.map.is_map() && !file.view().is_map())
+// Returns how many keys there were. Strikes them off the suspects.
+std::uint64_t check_keys(const SnapshotView& snapshot, const VerifyOptions& options, KnownAbsent& known) {
+  const KeyList& list = options.keys;
+  if (list.is_map() && !snapshot.is_map())
     throw Error(ErrorKind::Data, options.path + ": is no map: its keys have no values");
-  const Answers present = ask_present(file.view(), options, known);
-  if (present.absent != 0) {
+  std::uint64_t absent = 0;
+  const std::uint64_t keys = read_lines(list.path(), list.format, [&](std::string_view line) {
+    const ValueLine wanted =
+        list.is_map() ? parse_value_line(line, list.value_column, list.source()) : ValueLine{.key = line};
+    const KeyHash hash = snapshot.hasher()(wanted.key);
+    known.suspects.erase(hash.word);
+    if (list.is_map()) check_value(options, wanted.key, snapshot.find(hash), wanted.value);
+    if (!snapshot.may_contain(hash)) ++absent;
+  });
+  if (absent != 0) {
     throw Error(
         ErrorKind::Data,
         fmt::format("{}: {} of {} from {} came back as absent: the snapshot was not built from this list",
-                    options.path, format_count(present.absent), format_count_of(present.keys(), "key"),
-                    key_source(options.key_path)));
+                    options.path, format_count(absent), format_count_of(keys, "key"), list.source()));
   }
-  const SnapshotHeader& header = file.view().header();
-  if (present.keys() == 0 && header.key_count != 0)
-    throw Error(
-        ErrorKind::Data,
-        key_source(options.map.is_map() ? options.map.values_path : options.key_path) + ": holds no keys");
+  if (keys == 0 && snapshot.header().key_count != 0)
+    throw Error(ErrorKind::Data, list.source() + ": holds no keys");
+  return keys;
+}
 
-  Report report;
-  report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);
-  if (known.suspects.size() != 0) {
+void add_measured_fpr(Report& report, const SnapshotView& snapshot, const VerifyOptions& options,
+                      const KnownAbsent& known) {
+  std::uint64_t maybe = 0;
+  std::uint64_t keys = 0;
+  read_lines(options.absent_path, options.keys.format, [&](std::string_view key) {
+    const KeyHash hash = snapshot.hasher()(key);
+    if (std::ranges::binary_search(known.hashes, hash)) return;
+    ++keys;
+    if (snapshot.may_contain(hash)) ++maybe;
+  });
+  if (keys == 0) {
+    throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys" +
+                                     (known.keys == 0 ? "" : " but those of --known-absent"));
+  }
+  const double measured = static_cast<double>(maybe) / static_cast<double>(keys);
+  report.add("measured FPR",
+             fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(maybe),
+                         format_count(keys)),
+             "measured_fpr", measured);
+  report.add_member("absent_keys", keys);
+}
+
+void verify(const VerifyOptions& options) {
+  check_lists(options.keys, {options.absent_path, options.known_absent_path});
+  const SnapshotFile file(options.path, Check::Everything);
+  check_signature(file.view(), options.public_keys, options.path);
+  KnownAbsent known = ask_known_absent(file.view(), options);
+  const std::uint64_t keys = check_keys(file.view(), options, known);
+  if (!known.suspects.empty()) {
     throw Error(ErrorKind::Data,
                 fmt::format("{}: {} of {} known to be absent from {} came back as maybe: the snapshot was "
                             "not built with this list as --known-absent",
                             options.path, format_count(known.suspects.size()),
                             format_count_of(known.keys, "key"), key_source(options.known_absent_path)));
   }
+  Report report;
+  report.add("false negatives", "none of " + format_count_of(keys, "key"), "false_negatives", 0);
   if (!options.known_absent_path.empty()) {
     report.add("known absent", "all " + format_count_of(known.keys, "key") + " absent, or in the set",
                "known_absent_keys", known.keys);
   }
-  if (!options.absent_path.empty()) {
-    const Answers absent = ask(file.view(), options.absent_path, options.format,
-                               [&](KeyHash hash) { return !known.contains(hash); });
-    if (absent.keys() == 0) {
-      throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys" +
-                                       (known.keys == 0 ? "" : " but those of --known-absent"));
-    }
-    const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
-    report.add("measured FPR",
-               fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),
-                           format_count(absent.keys())),
-               "measured_fpr", measured);
-    report.add_member("absent_keys", absent.keys());
-  }
+  if (!options.absent_path.empty()) add_measured_fpr(report, file.view(), options, known);
+  const SnapshotHeader& header = file.view().header();
   report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);
   report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
   report.print();
@@ -179,18 +151,14 @@ void add_verify(CLI::App& program, VerbResult& /*result*/) {
                "  keysieve verify tags.ks --keys tags.txt --known-absent no-article.txt\n"
                "  keysieve verify tiers.ks --values tiers.tsv");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
-  verb->add_option("--keys", options->key_path, "File of the keys it was built from; each must answer maybe")
-      ->type_name("FILE");
-  add_map_options(verb, options->map);
-  verb->add_option(
-          "--absent", options->absent_path,
-          "File of keys that are not in the set, for the measured FPR; those of --known-absent do not count")
-      ->type_name("FILE");
-  verb->add_option("--known-absent", options->known_absent_path,
-                   "File of the --known-absent keys of the build; each must be absent, or in the set")
-      ->type_name("FILE");
+  add_key_list(verb, "--keys FILE", "File of the keys it was built from; each must answer maybe",
+               options->keys);
+  add_text(
+      verb, "--absent FILE", options->absent_path,
+      "File of keys that are not in the set, for the measured FPR; those of --known-absent do not count");
+  add_text(verb, "--known-absent FILE", options->known_absent_path,
+           "File of the --known-absent keys of the build; each must be absent, or in the set");
   add_public_keys(verb, options->public_keys);
-  add_key_format(verb, options->format);
   verb->callback([options] { verify(*options); });
 }
 

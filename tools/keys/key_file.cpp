@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <map>
 #include <mutex>
 #include <optional>
 
@@ -33,12 +33,10 @@ std::string_view lines_without_nul(std::string_view lines) {
   return nul == std::string_view::npos ? lines : lines.substr(0, lines.substr(0, nul).rfind('\n') + 1);
 }
 
-// Says what is wrong with an entry. Its number in the whole list is known only once all earlier blocks are
-// counted.
+// Why a list is refused, and at which of its entries, from 1 on; 0: all of it is wrong.
 struct WrongEntry {
-  std::uint64_t number;  // in its block, from 1 on
+  std::uint64_t number;
   std::string reason;
-  bool is_whole_list = false;  // then its number means nothing
 };
 
 WrongEntry too_long(const KeyFileFormat& format, std::uint64_t number) {
@@ -51,8 +49,8 @@ class KeyBlocks {
  public:
   struct Block {
     std::vector<char> buffer;
-    std::string_view entries;  // in the buffer; only the last entry of a list may lack its separator
-    std::uint64_t number = 0;
+    std::string_view entries;          // in the buffer; only the last entry of a list may lack its separator
+    std::uint64_t entries_before = 0;  // 0: it is the first block
   };
 
   KeyBlocks(const std::string& path, const KeyFileFormat& format)
@@ -68,13 +66,12 @@ class KeyBlocks {
   bool take(Block& block) {
     const std::lock_guard lock(mutex_);
     if (at_end_) return false;
-    block.number = blocks_++;
     block.buffer.resize(std::max(block.buffer.size(), rest_.size() + kReadBytes));
     std::copy(rest_.begin(), rest_.end(), block.buffer.begin());
     std::size_t filled = rest_.size();
     for (std::size_t searched = filled; read_more(block, filled); searched = filled) {
       const std::string_view text(block.buffer.data(), filled);
-      const auto last = text.substr(searched).rfind(format_.nul_separated ? '\0' : '\n');
+      const auto last = text.substr(searched).rfind(format_.separator());
       if (last == std::string_view::npos) {
         // The splitter refuses a line with a NUL, so its end need not be read.
         if (!format_.nul_separated && text.find('\0', searched) != std::string_view::npos) break;
@@ -82,29 +79,41 @@ class KeyBlocks {
         if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw without_end();
         continue;
       }
-      block.entries = text.substr(0, searched + last + 1);
-      rest_ = text.substr(block.entries.size());
-      keep(block.entries);
+      rest_ = text.substr(searched + last + 1);
+      hand_out(block, text.substr(0, searched + last + 1));
       return true;
     }
     at_end_ = true;
-    block.entries = {block.buffer.data(), filled};
     if (filled == 0) return false;
-    if (format_.nul_separated && block.number == 0) throw without_end();
-    keep(block.entries);
+    if (format_.nul_separated && entries_ == 0) throw without_end();
+    hand_out(block, {block.buffer.data(), filled});
     return true;
   }
 
-  void stop() {
+  void stop(const std::optional<WrongEntry>& wrong = std::nullopt) {
     const std::lock_guard lock(mutex_);
     at_end_ = true;
+    if (wrong && (!wrong_ || wrong->number < wrong_->number)) wrong_ = wrong;
   }
 
-  // The first whole lines, 64 KiB at most. Call it when all threads have ended. Empty if keys end with NUL:
-  // such keys may look like anything.
-  [[nodiscard]] std::string_view beginning() const noexcept { return beginning_; }
-  // The last whole lines, 64 KiB at most, under the same conditions.
-  [[nodiscard]] std::string_view ending() const noexcept { return ending_; }
+  // Call these when all threads have ended. Throws Data that names the first wrong entry: blocks are taken in
+  // order, so no thread has left out an earlier one.
+  void check() const {
+    if (!wrong_) return;
+    const std::string entry =
+        (format_.nul_separated ? "key " : "line ") + std::to_string(wrong_->number) + " ";
+    throw Error(ErrorKind::Data, source_ + ": " + (wrong_->number == 0 ? "" : entry) + wrong_->reason);
+  }
+  // The first and the last whole lines, 64 KiB at most. Empty if keys end with NUL: such keys may look like
+  // anything.
+  [[nodiscard]] std::string_view beginning() const noexcept {
+    const std::string_view text = beginning_;
+    return text.size() < kSampleBytes ? text : text.substr(0, text.rfind('\n') + 1);
+  }
+  [[nodiscard]] std::string_view ending() const noexcept {
+    const std::string_view text = ending_;
+    return text.size() < kSampleBytes ? text : text.substr(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
 
  private:
   // Appends more bytes to the block; returns false at the end of the list.
@@ -120,44 +129,33 @@ class KeyBlocks {
     }
   }
 
-  void keep(std::string_view entries) {
+  void hand_out(Block& block, std::string_view entries) {
+    block.entries = entries;
+    block.entries_before = entries_;
+    entries_ += static_cast<std::uint64_t>(std::ranges::count(entries, format_.separator()));
     if (format_.nul_separated) return;
-    if (!has_beginning_) {
-      const std::size_t room = kSampleBytes - beginning_.size();
-      has_beginning_ = entries.size() >= room;
-      // Without the last, partial line: a key cut short looks like another key.
-      const std::size_t end =
-          entries.size() > room ? entries.substr(0, room).rfind('\n') + 1 : entries.size();
-      beginning_ += entries.substr(0, end);
-    }
-    const std::string_view tail = entries.substr(entries.size() - std::min(entries.size(), kSampleBytes));
-    const bool is_cut = tail.size() < entries.size() || ending_.size() + tail.size() > kSampleBytes;
-    ending_ += tail;
-    if (!is_cut) return;
+    beginning_ += entries.substr(0, kSampleBytes - beginning_.size());
+    ending_ += entries.substr(entries.size() - std::min(entries.size(), kSampleBytes));
     ending_.erase(0, ending_.size() - std::min(ending_.size(), kSampleBytes));
-    const std::size_t first_end = ending_.find('\n');
-    ending_.erase(0, first_end == std::string::npos ? first_end : first_end + 1);
   }
 
   // Describes an entry that is too long and still has no separator.
   WrongEntry without_end() const {
-    if (!format_.nul_separated || blocks_ > 1) return too_long(format_, 1);
-    return {.number = 1,
-            .reason = "holds no NUL, which ends each key with -0: is there one key per line?",
-            .is_whole_list = true};
+    if (!format_.nul_separated || entries_ != 0) return too_long(format_, entries_ + 1);
+    return {0, "holds no NUL, which ends each key with -0: is there one key per line?"};
   }
 
   std::string source_;
   KeyFileFormat format_;
   FileDescriptor file_;  // not open: standard input
 
-  std::mutex mutex_;  // guards the members below
-  std::string rest_;  // the beginning of an entry whose end is not read yet
-  std::string beginning_;
-  bool has_beginning_ = false;
-  std::string ending_;
-  std::uint64_t blocks_ = 0;
+  std::mutex mutex_;           // guards the members below
+  std::string rest_;           // the beginning of an entry whose end is not read yet
+  std::string beginning_;      // 64 KiB at most, which may cut a line
+  std::string ending_;         // the same
+  std::uint64_t entries_ = 0;  // in the blocks that were handed out
   bool at_end_ = false;
+  std::optional<WrongEntry> wrong_;
 };
 
 // Splits blocks of a list into keys. Each thread has its own.
@@ -170,44 +168,34 @@ class KeySplitter {
   // Passes all keys of the block to on_keys, some at a time. Throws WrongEntry after passing the keys
   // before it.
   void split(const KeyBlocks::Block& block) {
-    entries_ = 0;
-    keys_ = 0;
-    if (block.number == 0) {
-      const auto reason = wrong_beginning(block.entries, format_);
-      if (reason) refuse({.number = 1, .reason = *reason, .is_whole_list = true});
-    }
+    entry_ = block.entries_before;
+    const auto reason = entry_ == 0 ? wrong_beginning(block.entries, format_) : std::nullopt;
+    if (reason) throw WrongEntry{0, *reason};
     const std::string_view text = format_.nul_separated ? block.entries : lines_without_nul(block.entries);
     for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t end = std::min(rest.find(format_.nul_separated ? '\0' : '\n'), rest.size());
+      const std::size_t end = std::min(rest.find(format_.separator()), rest.size());
       take(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    if (text.size() != block.entries.size()) {
-      refuse({.number = entries_ + 1,
-              .reason = "holds a NUL byte: do keys end with NUL (-0), or is it UTF-16?"});
-    }
     hand_over();
+    if (text.size() == block.entries.size()) return;
+    throw WrongEntry{entry_ + 1, "holds a NUL byte: do keys end with NUL (-0), or is it UTF-16?"};
   }
-
-  // Counts of the current block so far.
-  [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
 
  private:
   void take(std::string_view entry) {
-    ++entries_;
+    ++entry_;
     if (!format_.nul_separated) {
       if (entry.ends_with('\r')) {
         if (!format_.allow_cr) {
-          refuse({entries_,
+          refuse({entry_,
                   "ends in a CR, which would be part of the key and never match (--allow-cr strips it)"});
         }
         entry.remove_suffix(1);
       }
       if (entry.empty()) return;
     }
-    if (entry.size() > format_.max_key_bytes) refuse(too_long(format_, entries_));
-    ++keys_;
+    if (entry.size() > format_.max_key_bytes) refuse(too_long(format_, entry_));
     batch_[waiting_++] = entry;
     if (waiting_ == batch_.size()) hand_over();
   }
@@ -224,48 +212,9 @@ class KeySplitter {
 
   KeyFileFormat format_;
   OnKeys on_keys_;
-  std::uint64_t entries_ = 0;
-  std::uint64_t keys_ = 0;
+  std::uint64_t entry_ = 0;
   std::size_t waiting_ = 0;
   std::array<std::string_view, 256> batch_{};
-};
-
-// Collects what the threads find in their blocks.
-class Findings {
- public:
-  void add_block(std::uint64_t number, std::uint64_t entries, std::uint64_t keys) {
-    const std::lock_guard lock(mutex_);
-    keys_ += keys;
-    counted_.emplace(number, entries);
-    for (auto next = counted_.find(blocks_); next != counted_.end(); next = counted_.find(++blocks_)) {
-      entries_ += next->second;
-      counted_.erase(next);
-    }
-  }
-
-  void add_wrong(std::uint64_t block, const WrongEntry& wrong) {
-    const std::lock_guard lock(mutex_);
-    if (!wrong_ || block < wrong_block_) wrong_ = wrong;
-    wrong_block_ = std::min(wrong_block_, block);
-  }
-
-  // Call it when all threads have ended. Blocks are taken in order, so all blocks before the first wrong
-  // one are counted, and none after it.
-  [[nodiscard]] std::uint64_t keys(const std::string& source, const KeyFileFormat& format) const {
-    if (!wrong_) return keys_;
-    if (wrong_->is_whole_list) throw Error(ErrorKind::Data, source + ": " + wrong_->reason);
-    throw Error(ErrorKind::Data, source + ": " + (format.nul_separated ? "key " : "line ") +
-                                     std::to_string(entries_ + wrong_->number) + " " + wrong_->reason);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> counted_;  // entries of blocks after one that is not counted yet
-  std::uint64_t blocks_ = 0;                        // entries_ covers all blocks before this one
-  std::uint64_t entries_ = 0;
-  std::uint64_t keys_ = 0;
-  std::optional<WrongEntry> wrong_;
-  std::uint64_t wrong_block_ = UINT64_MAX;
 };
 
 }  // namespace
@@ -288,25 +237,24 @@ KeysRead read_keys(const std::string& path, const KeyFileFormat& format,
 KeysRead read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,
                               const OnKeys& on_keys) {
   KeyBlocks blocks(path, format);
-  Findings findings;
+  std::atomic<std::uint64_t> count = 0;
   run_tasks(threads, threads, [&](unsigned thread, std::size_t /*task*/) {
-    KeySplitter splitter(format, [&](auto keys) { on_keys(thread, keys); });
+    KeySplitter splitter(format, [&](auto keys) {
+      count += keys.size();
+      on_keys(thread, keys);
+    });
     KeyBlocks::Block block;
     try {
-      while (blocks.take(block)) {
-        splitter.split(block);
-        findings.add_block(block.number, splitter.entries(), splitter.keys());
-      }
+      while (blocks.take(block)) splitter.split(block);
     } catch (const WrongEntry& wrong) {
-      blocks.stop();
-      findings.add_wrong(block.number, wrong);
+      blocks.stop(wrong);
     } catch (...) {
       blocks.stop();
       throw;
     }
   });
-  return {.count = findings.keys(key_source(path), format),
-          .suspicions = suspicions_about(blocks.beginning(), blocks.ending(), format)};
+  blocks.check();
+  return {.count = count, .suspicions = suspicions_about(blocks.beginning(), blocks.ending(), format)};
 }
 
 }  // namespace keysieve

@@ -22,6 +22,8 @@ struct KeyFileFormat {
   bool allow_cr = false;
   bool has_columns = false;  // a line's key ends at its first TAB, which matters only for suspicions
   std::size_t max_key_bytes = kMaxKeyBytes;  // a longer key is an error
+
+  [[nodiscard]] char separator() const noexcept { return nul_separated ? '\0' : '\n'; }
 };
 
 // Names a list of keys in messages: its path, or "standard input" for "-".

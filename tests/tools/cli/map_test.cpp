@@ -97,7 +97,7 @@ TEST_F(Map, RefusesWrongLinesAndShowsThem) {
 TEST_F(Map, RefusesWhatCannotBe) {
   const std::string list = values(numbered_values(10));
   const std::string keys = write("keys.txt", "a\n");
-  expect_refused(64, {}, "which keys? Name a KEYFILE, or for a map --values");
+  expect_refused(64, {}, "which keys? Give KEYFILE, or for a map --values");
   expect_refused(64, {keys, "--values", list}, "--values has the keys of a map");
   expect_refused(64, {"--values", list, "--kind", "bloom"}, "bloom cannot have values");
   expect_refused(64, {"--values", list, "--memory", "800M"}, "a map is built in memory");

@@ -150,27 +150,6 @@ TEST_F(Plan, IsWhatBuildDoes) {
   }
 }
 
-class PlanWithKnownAbsentKeys : public Plan {};
-
-// With few of them a kind may even become smaller: the second level halves the FPR for a bit per key.
-TEST_F(PlanWithKnownAbsentKeys, CountsTheirSizeAndReachesTheTargetForAllOthers) {
-  const Json without = plan("80000", {"--all"});
-  const Json with = plan("80000", {"--all", "--known-absent", "8M"});
-  for (const Json& kind : with.at("kinds")) {
-    EXPECT_LE(kind.at("theoretical_fpr"), 0.01) << kind.at("kind");
-    EXPECT_GT(kind.at("bytes"), kind_in(without, kind.at("kind")).at("bytes")) << kind.at("kind");
-    EXPECT_NEAR(kind.at("bits_per_key"), 8.0 * kind.at("bytes").get<double>() / 80'000, 1e-9);
-  }
-}
-
-TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeysAndNoneInTheLargestShards) {
-  EXPECT_THAT(said({"plan", "--keys", "10", "--known-absent", "1000M", "--shard-size", "1KiB"}),
-              HasSubstr("1,000,000,000 known-absent keys"));
-  EXPECT_EQ(refusal(64, words_of("plan --keys 80000 --known-absent 2M --shard-size 8KiB")),
-            "shards of 8192 bytes leave no room for known-absent keys within 8192 bytes; take "
-            "smaller shards, or a shorter list");
-}
-
 // That gnuplot takes it, php-tests/PlanPlotTest.php checks.
 class PlanPlot : public KeysieveProgram {
  protected:
@@ -196,10 +175,9 @@ TEST_F(PlanPlot, HasACurveOfEveryKindAndTheBound) {
 
 TEST_F(PlanPlot, ShowsWhatWasAskedForAndPlanned) {
   EXPECT_THAT(plot(),
-              AllOf(HasSubstr("title 'target: 1 %'"), HasSubstr("title 'recommended: split_block_bloom'"),
-                    HasSubstr("title 'planned: 3333 keys with k = 7'")));
+              AllOf(HasSubstr("title 'target: 1 %'"), HasSubstr("title 'recommended: split_block_bloom'")));
   EXPECT_THAT(plot({"--shard-size", "2KiB", "--fpr", "2%", "--smallest"}),
-              AllOf(HasSubstr("FPR of bloom in shards of 2.0 KiB"), HasSubstr("target: 2 %"),
+              AllOf(HasSubstr("80,000 keys in shards of 2.0 KiB"), HasSubstr("target: 2 %"),
                     HasSubstr("recommended: ribbon")));
 }
 

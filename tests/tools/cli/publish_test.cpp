@@ -198,15 +198,5 @@ TEST_F(EmptySet, AnswersAbsentFromBuildToQuery) {
   EXPECT_THAT(said({"status"}), HasSubstr("ready"));
 }
 
-TEST_F(EmptySet, CanFollowAndPrecedeASetWithKeys) {
-  const std::string before = build("before", numbered_lines(1000));
-  push(before);
-  const std::string bans = build("bans", "\n", {"--like", store(), "--min-keys", "0", "--allow-shrink"});
-  EXPECT_EQ(inspect(bans).at("shard_count"), inspect(before).at("shard_count"));
-  run({"push", "--min-keys", "0", "--allow-shrink", bans, store()});
-  push(build("after", numbered_lines(1000), {"--like", store()}));
-  EXPECT_THAT(pull(), has({{"generation", 3}, {"key_count", 1000}}));
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -102,16 +102,6 @@ TEST_F(Query, FollowsABypassWhileItReadsAStream) {
   EXPECT_EQ(query.end().errors, note + note);
 }
 
-TEST_F(Query, AnswersMaybeFromAnExpiredSetOnWhileItReadsAStream) {
-  PipedProgram query(call_of({"query", "tags", "--stdin"}));
-  query.write("犬\n猫\n");
-  EXPECT_EQ(query.line(), "猫");
-  publish_keys("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  query.write("犬\n");
-  EXPECT_EQ(query.line(), "犬");
-  EXPECT_THAT(query.end().errors, HasSubstr("past valid_for: every answer is maybe"));
-}
-
 TEST_F(Query, EndsWith2WhenTheSetTurnsIncompatibleWhileItReadsAStream) {
   PipedProgram query(call_of({"query", "tags", "--stdin"}));
   query.write("猫\n");
