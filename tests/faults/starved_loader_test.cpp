@@ -50,7 +50,10 @@ class StarvedLoader : public SetRefresherTest {
         [&](std::uint64_t number, bool lasts) {
           add_and_push(number, lasts);
           before();
-          const auto end = starve(number, lasts, [this] { refresh(); });
+          const auto end = starve(number, lasts, [this] {
+            refresher_->take_adds(now_);
+            refresh();
+          });
           if (end && !end->is_done) {
             EXPECT_TRUE(end->is_out_of_memory) << end->message;
             start();

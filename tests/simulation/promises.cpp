@@ -144,17 +144,28 @@ bool Promises::fail_over() {
   return true;
 }
 
-void Promises::begins_look(SimulatedHost& host) {
+void Promises::begins_reading(SimulatedHost& host) {
   Host& promised = hosts_.at(&host);
   promised.server_number = network_.server_number();
-  promised.may_be_cached.insert(promised.possible.begin(), promised.possible.end());
-  if (!host.answers_maybe()) promised.possible_before.clear();  // else it hides what is live
-  promised.possible_before.merge(std::exchange(promised.possible, {}));
-  if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
   promised.in_log.clear();
   for (const auto& [position, entry] : network_.server().contents.logs[log_].entries) {
     if (counts(key_of(entry.key), position)) promised.in_log.insert(key_of(entry.key));
   }
+}
+
+void Promises::has_read(SimulatedHost& host) {
+  Host& promised = hosts_.at(&host);
+  if (promised.server_number != network_.server_number()) return;
+  for (const int key : promised.in_log) promised.received.set(bit(key));
+}
+
+void Promises::begins_look(SimulatedHost& host) {
+  begins_reading(host);
+  Host& promised = hosts_.at(&host);
+  promised.may_be_cached.insert(promised.possible.begin(), promised.possible.end());
+  if (!host.answers_maybe()) promised.possible_before.clear();  // else it hides what is live
+  promised.possible_before.merge(std::exchange(promised.possible, {}));
+  if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
 }
 
 void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
@@ -166,8 +177,7 @@ void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
   promised.must_be_live = true;
   promised.saved = outcome.live->build_id;
   promised.may_be_cached.clear();
-  if (promised.server_number != network_.server_number()) return;
-  for (const int key : promised.in_log) promised.received.set(bit(key));
+  has_read(host);
 }
 
 // A publication by hand is in no cache. What was saved by a look that failed later, or was killed, may be.

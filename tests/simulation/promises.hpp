@@ -67,6 +67,8 @@ class Promises {
 
   void watch(SimulatedHost& host) { hosts_[&host]; }
   void publishes_by_hand(SimulatedHost& host) { hosts_.at(&host).possible.insert(*newest_); }
+  void begins_reading(SimulatedHost& host);
+  void has_read(SimulatedHost& host);
   void begins_look(SimulatedHost& host);
   void has_looked(SimulatedHost& host, const RefreshOutcome& outcome);
   void has_rebooted(SimulatedHost& host, bool with_disk);

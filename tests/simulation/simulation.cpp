@@ -109,8 +109,17 @@ void Simulation::follow(SimulatedHost& host) {
   for (;;) {
     promises_.begins_look(host);
     promises_.has_looked(host, host.look());
-    scheduler_.sleep(draw_time(1, 2 * SimulatedHost::kPollInterval.count()));
+    do scheduler_.sleep(draw_time(1, 2 * SimulatedHost::kPollInterval.count()));
+    while (draw(2) == 0 && take_adds(host));
   }
+}
+
+bool Simulation::take_adds(SimulatedHost& host) {
+  promises_.begins_reading(host);
+  if (!host.take_adds()) return false;
+  story_.tell("takes adds");
+  promises_.has_read(host);
+  return true;
 }
 
 void Simulation::add_keys() {

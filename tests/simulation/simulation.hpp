@@ -42,6 +42,7 @@ class Simulation : Dice {
 
   void load(SimulatedHost& host);
   void follow(SimulatedHost& host);
+  bool take_adds(SimulatedHost& host);
   void add_keys();
   void add(int key);
   void build_and_push();

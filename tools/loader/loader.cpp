@@ -173,7 +173,11 @@ bool Loader::refresh_woken() {
     for (SetRefresher* set : store.sets) {
       if (!is_concerned(set->set_name()) && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
-      set->refresh(std::chrono::steady_clock::now());
+      const bool is_of_more = std::ranges::any_of(changed, [set](const std::string& name) {
+        return may_concern(name, set->set_name()) && name != set->adds_log();
+      });
+      if (has_failed || is_of_more || !set->take_adds(std::chrono::steady_clock::now()))
+        set->refresh(std::chrono::steady_clock::now());
       any = true;
     }
   }

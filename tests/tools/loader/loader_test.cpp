@@ -63,6 +63,30 @@ TEST(Loader, RefreshesTheOtherSetsWhenARecordOrALogIsNoFile) {
   EXPECT_EQ(loader.exit_status(), 65) << loader.summary();
 }
 
+// The record would be refused.
+TEST(Loader, ReadsTheLogAloneWhenAWatchNamesNothingElse) {
+  RedisServer redis;
+  Site site;
+  const std::string url = redis.unix_url();
+  site.configure(tags_set, url);
+  site.push("tags", kKeys, url);
+  StatusBoard board;
+  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  const auto hear = [&] {
+    while (!loader.refresh_woken()) std::this_thread::yield();
+  };
+  loader.round();
+  loader.begin_watches();
+  redis.command("SET keysieve:tags:current nonsense");
+  site.add("tags", kAdded, url);
+  hear();
+  EXPECT_TRUE(site.knows("tags", kAdded));
+  EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
+  redis.command("PUBLISH keysieve:changes keysieve:tags:current");
+  hear();
+  EXPECT_NE(loader.exit_status(), 0);
+}
+
 // Its connection may be dead without notice. No other set asks this store.
 TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
   RedisServer redis;

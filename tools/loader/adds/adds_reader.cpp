@@ -93,9 +93,7 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
   log_name_ = adds_log(store, config_.name);
   forget_what_nobody_needs(needed, by_push);
   CheckedLog log(store, log_name_, known_.witness, trimmed_to, gap());
-  LogPosition after = seen_;
-  if (known_.witness.position != LogPosition{})
-    after = std::min(after, position_before(known_.witness.position));
+  LogPosition after = read_up_to();
   bool is_again = false;
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
     std::vector<LogEntry> entries = log.read_after(after, kBatchEntries);
@@ -121,6 +119,28 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
   if (!facts.is_cut) compare(store, log.is_behind(), by_push);
   check_end(store, facts, needed);
   is_complete_ = true;
+}
+
+// The last entry that is known is read again, to see that it is there.
+LogPosition AddsReader::read_up_to() const noexcept {
+  const LogPosition& known = known_.witness.position;
+  return known == LogPosition{} ? seen_ : std::min(seen_, position_before(known));
+}
+
+// What CheckedLog calls lost without knowing how far the log was trimmed, it may not call so in read().
+bool AddsReader::read_news(Store& store) {
+  if (!is_loaded_ || must_read_again_ || is_behind()) return false;
+  CheckedLog log(store, log_name_, known_.witness, {});
+  std::vector<LogEntry> entries = log.read_after(read_up_to(), kBatchEntries);
+  const LogFacts facts = store.facts_of(log_name_);
+  const bool is_end = !entries.empty() && entries.size() < kBatchEntries && entries.back().position > seen_;
+  const bool is_same_log = facts.begun == known_.witness.begun && !log.has_lost() && !log.is_behind();
+  const bool is_whole = !facts.is_cut && facts.trimmed_to <= std::max(seen_, received_);
+  if (!is_end || !is_same_log || !is_whole || !facts.unknown_field.empty()) return false;
+  take(std::move(entries));
+  known_.witness = log.known();
+  save_mirror();
+  return mirror_.unsaved() == 0;
 }
 
 LogGap AddsReader::gap() const noexcept {

@@ -39,6 +39,11 @@ class AddsReader {
   // has read it, and Data if the log is cut. What had arrived by then is kept.
   void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
             bool is_trusted = true);
+  // After read() has got to the end: takes what has come since, if the log simply goes on with that. False if
+  // there is nothing, or more to it (a long log, one that was trimmed, lost keys or was begun anew, a mirror
+  // that cannot be saved): then read() must find out. Throws as a Store does.
+  bool read_news(Store& store);
+  [[nodiscard]] const std::string& log_name() const noexcept { return log_name_; }
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept { must_read_again_ = true; }
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
@@ -79,6 +84,7 @@ class AddsReader {
  private:
   void read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
                const LogWitness* by_push, Amount amount);
+  [[nodiscard]] LogPosition read_up_to() const noexcept;
   void know_what_was_saved();
   void begin_read(const LogPosition& from);
   void begin_again();

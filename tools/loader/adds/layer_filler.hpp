@@ -29,6 +29,10 @@ class LayerFiller {
   // with a layer of twice the size; with a first layer when it has none and something was received. Throws as
   // a Publisher does when that fails, and throws the same error again until retries are due.
   void fill(Publisher& publisher, const LivePublication& live, bool verifies);
+  // Only adds what has arrived; false if fill() must find it a larger layer.
+  bool add(const Publisher& publisher, const LivePublication& live) {
+    return add_news(publisher, live, /*verifies=*/false) && !is_full_;
+  }
 
  private:
   // Returns the live layer; nothing when there is none.

@@ -80,6 +80,11 @@ class LiveSet {
   void fill(Publisher& publisher) {
     if (live_) layers_.fill(publisher, *live_, is_verifying_);
   }
+  // Adds to the live layer what has arrived since the last look; false if that is for fill(), because other
+  // bytes are live by now, or the layer is full.
+  bool add(const Publisher& publisher) {
+    return is_whole() && live_->id == publisher.current() && layers_.add(publisher, *live_);
+  }
 
  private:
   void verify(Publisher& publisher);

@@ -63,6 +63,19 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   return outcome_;
 }
 
+bool SetRefresher::take_adds(SteadyTime now) {
+  if (!outcome_.is_good() || has_more()) return false;
+  try {
+    const Publisher publisher = live_.lock();
+    const bool is_all = store_.use(now, [this](Store& store) { return adds_.read_news(store); });
+    if (!is_all || !live_.add(publisher)) return false;
+  } catch (const std::exception&) {
+    return false;  // refresh() finds it again, and says it
+  }
+  recorder_.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
+  return true;
+}
+
 // A look, from top to bottom. A step that throws ends its part, and what is live stays live.
 RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTime now) {
   RefreshOutcome outcome;

@@ -33,6 +33,12 @@ class SetRefresher {
   // survived.
   const RefreshOutcome& refresh(SteadyTime now);
 
+  // The short way of added keys: from the log to the live layer, under the set's lock. For a wake that names
+  // adds_log() alone, because it asks for no record. False if refresh() must be called: the set had trouble
+  // at the last look, or the log does not simply go on.
+  bool take_adds(SteadyTime now);
+  [[nodiscard]] const std::string& adds_log() const noexcept { return adds_.log_name(); }
+
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }

@@ -68,6 +68,53 @@ TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
   }
 }
 
+// What a poll would find beside them is the next poll's.
+TEST_F(SetRefresherAdds, AreTakenWithoutALookFromALogThatGoesOn) {
+  go_live();
+  site_.push("tags", kMoreKeys);
+  for (const KeyRange keys : {kAdded, kAddedLater}) {
+    site_.add("tags", keys);
+    events_.calls = 0;
+    EXPECT_TRUE(refresher_->take_adds(now_));
+    EXPECT_EQ(events_.calls, 1);
+    EXPECT_TRUE(site_.knows("tags", keys));
+    EXPECT_EQ(recorder_.report().adds_kept, mirrored());
+  }
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+}
+
+TEST_F(SetRefresherAdds, AreLeftToALookWhereThereIsMoreToIt) {
+  const auto expect_left = [&](KeyRange keys, const char* why) {
+    site_.add("tags", keys);
+    EXPECT_FALSE(refresher_->take_adds(now_)) << why;
+    refresh_all();
+    EXPECT_TRUE(site_.knows("tags", keys)) << why;
+  };
+  site_.push("tags", kKeys);
+  expect_left(kAdded, "nothing was looked at");
+  expect_left({0, 0}, "there is nothing");
+  expect_left({7000, 500}, "there are many");
+  Publisher({.directory = site_.directory()}, "tags").publish(build_snapshot("tags", kKeys).get(), 1);
+  expect_left(kAddedLater, "another snapshot is live");
+  std::filesystem::remove(mirror_path());
+  std::filesystem::create_directory(mirror_path());
+  expect_left({8000, 10}, "they cannot be saved");
+  EXPECT_EQ(refresher_->outcome().trouble, Trouble::AddsInMemory);
+  expect_left({8100, 10}, "there was trouble");
+}
+
+TEST_F(SetRefresherAdds, AreTakenWithoutALookUntilTheLayerIsFull) {
+  go_live();
+  const std::uint64_t before = publication();
+  int first = 100'000;
+  do site_.add("tags", {first += 200, 200});
+  while (refresher_->take_adds(now_));
+  EXPECT_EQ(publication(), before);
+  refresh();
+  EXPECT_EQ(publication(), before + 1);
+  EXPECT_TRUE(site_.knows("tags", {100'200, first - 100'000}));
+}
+
 TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
   go_live();
   site_.add("tags", added_keys(100));

@@ -33,9 +33,12 @@ class LostAdds : public SetRefresherTest {
   void push(KeyRange keys) { site_.push("tags", keys, url_); }
   void push_begun_now(KeyRange keys) { site_.push_begun_now("tags", keys, url_); }
   void add(KeyRange keys) { site_.add("tags", keys, url_); }
+  // As a watch and then a poll would.
   const RefreshOutcome& refresh_all() {
-    do refresh();
-    while (refresher_->has_more());
+    do {
+      refresher_->take_adds(now_);
+      refresh();
+    } while (refresher_->has_more());
     return refresher_->outcome();
   }
   void become_new_host() {
