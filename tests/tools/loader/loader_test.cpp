@@ -70,8 +70,7 @@ TEST(Loader, ReadsTheLogAloneWhenAWatchNamesNothingElse) {
   const std::string url = redis.unix_url();
   site.configure(tags_set, url);
   site.push("tags", kKeys, url);
-  StatusBoard board;
-  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  Loader loader(load_config(site.config_path()), [] { return true; });
   const auto hear = [&] {
     while (!loader.refresh_woken()) std::this_thread::yield();
   };

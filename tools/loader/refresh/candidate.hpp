@@ -6,9 +6,9 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/loader/config/config.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/records/pointer_record.hpp"
 
 namespace keysieve {
 
