@@ -93,16 +93,16 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
   const Candidate candidate = fetch(store, current);
-  at_.step = Step::Check;
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
   // alike whichever generations one of them missed. What was refused must not become the measure.
   const auto& live = live_.publication();
   const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
+  const auto before = is_by_live ? std::optional(baseline_of(*live))
+                                 : read_baseline_before(store, config_.name, pointer, view);
+  at_.step = Step::Check;
   // When nothing is live, what is in the cache is better than nothing.
-  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
-        is_by_live ? std::optional(baseline_of(*live))
-                   : read_baseline_before(store, config_.name, pointer, view));
+  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()), before);
   if (!candidate.is_cached) {
     is_kept_ = false;
     use_cache([&] {
