@@ -145,6 +145,8 @@ TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
   EXPECT_TRUE(read_store_bypasses(*store_, "tags").of_all);
   for (int times = 0; times < 2; ++times) set_store_bypass(*store_, std::nullopt, {});
   EXPECT_FALSE(read_store_bypasses(*store_, "tags").of_all);
+  set_store_bypass(*store_, "shop", {});
+  EXPECT_TRUE(read_stored_pointer(*store_, "shop")) << "so that loaders hear of it";
 }
 
 TEST_P(StoreBypassTest, StaysThroughPushAndRollback) {

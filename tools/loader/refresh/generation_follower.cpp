@@ -13,28 +13,41 @@
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
+namespace {
+
+bool is_unreadable(const Error& error) noexcept {
+  return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
+}
+
+// By itself: the pointer record may be all that cannot be read. Nothing if this record cannot be read either.
+StoreBypass read_bypass_of_all(Store& store) try {
+  return read_store_bypasses(store, std::nullopt).of_all;
+} catch (const Error& error) {
+  if (!is_unreadable(error)) throw;
+  return std::nullopt;
+}
+
+}  // namespace
 
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name) {
   const std::array keys{pointer_key(store, set_name), key_of_bypass_of_all(store)};
   StoreRecords records;
-  StoreBypass of_all;
   try {
     const auto texts = store.get_many(keys);
-    of_all = decode_bypass_of_all(texts[1]);
+    records.bypass_of_all = decode_bypass_of_all(texts[1]);
     if (texts[0]) records.pointer = decode_pointer_record(*texts[0], store_name + ": " + keys[0]);
-    const auto of_set = records.pointer ? records.pointer->bypass_until : std::nullopt;
-    records.bypasses = {.of_set = of_set, .of_all = of_all};
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+    if (!is_unreadable(error)) throw;
     records.pointer_error = error;
-    if (is_in_force(of_all, unix_now())) records.bypasses = {.of_set = {}, .of_all = of_all};
+    records.bypass_of_all = read_bypass_of_all(store);
   }
   return records;
 }
 
-std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
-                                 const std::string& set_name) {
-  const std::optional<UnixSeconds> until = bypassed_until(bypasses, unix_now());
+std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
+                                 const std::string& directory, const std::string& set_name) {
+  const StoreBypass of_set = records.pointer ? records.pointer->bypass_until : publisher.store_bypass();
+  const StoreBypass until = bypassed_until({of_set, records.bypass_of_all}, unix_now());
   set_store_bypass(directory, set_name, until.value_or(kBypassOver));
   return until;
 }
