@@ -94,6 +94,17 @@ TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   }
 }
 
+TEST_F(SharedSeed, OfASetThatCannotBeReadCountsAsAnother) {
+  push(build_snapshot({.set_name = "alike"}));
+  push(build_snapshot({.set_name = "other", .seed = {8}}));
+  push(build_snapshot());
+  EXPECT_THAT(sets_of_other_seeds(*store_, {7}), ElementsAre("other"));
+  remove_record(*store_, key_of_chunk(0));
+  EXPECT_THAT(sets_of_other_seeds(*store_, {7}), ElementsAre("other", "tags"));
+  replace(kPointerKey, "{");
+  EXPECT_THAT(sets_of_other_seeds(*store_, {7}), ElementsAre("other", "tags"));
+}
+
 TEST_F(ReadHeader, ReturnsThatOfAKeptGeneration) {
   const auto snapshot = build_snapshot({.known_absent = 20'000});
   const SnapshotRecord record = push(snapshot).record;
