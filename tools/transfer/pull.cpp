@@ -32,6 +32,13 @@ std::string name_of(const Store& store, const std::string& set_name, const Snaps
   return store.name() + ": set \"" + set_name + "\" generation " + std::to_string(record.generation);
 }
 
+void throw_damaged(const Store& store, const std::string& set_name, const SnapshotRecord& record,
+                   const MissingChunk& missing) {
+  throw Error(ErrorKind::Data, name_of(store, set_name, record) + ": is damaged" +
+                                   (store.abilities().write ? ", push again: " : ": ") + missing.key +
+                                   " is missing");
+}
+
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
                                                 const SnapshotRecord& record, const Progress& progress) {
   const std::string source = name_of(store, set_name, record);
@@ -64,7 +71,7 @@ SnapshotHeader read_header(Store& store, const std::string& set_name, const Snap
   const std::string source = name_of(store, set_name, record);
   const std::string key = chunk_key(store.prefix(), set_name, record.push_id, 0);
   const auto value = std::move(store.get_immutable(std::span(&key, 1)).front());
-  if (!value) throw Error(ErrorKind::Data, source + ": is damaged, push again: " + key + " is missing");
+  if (!value) throw_damaged(store, set_name, record, {key});
   const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes);
   const SnapshotHeader header =
       decode_header(decode_chunk(*value, 0, expected_bytes, store.name() + ": " + key), source);
@@ -105,11 +112,7 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
       const SnapshotView view = SnapshotView::decode(snapshot->get(), source, Check::Tables);
       return {current, read_baseline_before(store, set_name, *pointer, view), std::move(*snapshot)};
     }
-    if (tried == current) {
-      throw Error(ErrorKind::Data, source + ": is damaged" +
-                                       (store.abilities().write ? ", push again: " : ": ") +
-                                       std::get<MissingChunk>(fetched).key + " is missing");
-    }
+    if (tried == current) throw_damaged(store, set_name, current, std::get<MissingChunk>(fetched));
     tried = current;
   }
 }

@@ -74,13 +74,16 @@ struct Pulled {
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
             const Progress& progress = {});
 
-// The snapshot of one kept generation, for pull and rollback.
+// The one that fetch() did not find.
 struct MissingChunk {
   std::string key;
 };
 
 // Names the generation in messages.
 std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record);
+// Throws Data, with the advice to push again if the store can be written to.
+[[noreturn]] void throw_damaged(const Store& store, const std::string& set_name, const SnapshotRecord& record,
+                                const MissingChunk& missing);
 
 // Fetches a snapshot, checks every chunk and the whole, decodes everything, and compares it with the whole
 // record. Throws Data if anything is wrong, and as the store does.

@@ -147,8 +147,7 @@ Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) 
   auto fetched = keysieve::fetch(store, config_.name, record, stop_when_told);
   if (const auto* missing = std::get_if<MissingChunk>(&fetched)) {
     if (std::exchange(missed_, record) != record) throw ChunkIsGone{};
-    throw Error(ErrorKind::Data, fmt::format("{}: is damaged, push again: {} is missing",
-                                             name_of(store, config_.name, record), missing->key));
+    throw_damaged(store, config_.name, record, *missing);
   }
   recorder_.pulled(seconds_since(begun));
   return {record, std::get<SnapshotBytes>(std::move(fetched)), false,
