@@ -24,7 +24,7 @@ void show(Store& store, const std::optional<HashSeed>& seed) {
              seed ? Json(to_hex(*seed)) : Json());
   const bool is_known = seed && store.abilities().list;
   const auto others = is_known ? sets_of_other_seeds(store, *seed) : std::vector<std::string>();
-  report.add_if(is_known, "sets with other seeds",
+  report.add_if(is_known, "sets with other or unknown seeds",
                 others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")), "sets_of_other_seeds",
                 others, seed ? Json() : Json::array());
   report.print();

@@ -3,7 +3,6 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/program/units.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -30,6 +29,13 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
 
 std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record) {
   return store.name() + ": set \"" + set_name + "\" generation " + std::to_string(record.generation);
+}
+
+void throw_damaged(const Store& store, const std::string& set_name, const SnapshotRecord& record,
+                   const MissingChunk& missing) {
+  throw Error(ErrorKind::Data, name_of(store, set_name, record) + ": is damaged" +
+                                   (store.abilities().write ? ", push again: " : ": ") + missing.key +
+                                   " is missing");
 }
 
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
@@ -64,7 +70,7 @@ SnapshotHeader read_header(Store& store, const std::string& set_name, const Snap
   const std::string source = name_of(store, set_name, record);
   const std::string key = chunk_key(store.prefix(), set_name, record.push_id, 0);
   const auto value = std::move(store.get_immutable(std::span(&key, 1)).front());
-  if (!value) throw Error(ErrorKind::Data, source + ": is damaged, push again: " + key + " is missing");
+  if (!value) throw_damaged(store, set_name, record, {key});
   const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes);
   const SnapshotHeader header =
       decode_header(decode_chunk(*value, 0, expected_bytes, store.name() + ": " + key), source);
@@ -88,28 +94,16 @@ std::optional<Baseline> read_baseline_before(Store& store, const std::string& se
   return read_baseline(store, set_name, pointer.previous.front(), snapshot);
 }
 
-Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
+Pulled pull(Store& store, const std::string& set_name, const Progress& progress) {
   std::optional<SnapshotRecord> tried;
   for (;;) {
     const auto pointer = read_pointer(store, set_name);
     if (!pointer)
       throw Error(ErrorKind::MissingInput, store.name() + ": set \"" + set_name + "\" was never pushed");
     const SnapshotRecord& current = *pointer->current;
-    const std::string source = name_of(store, set_name, current);
-    if (max_bytes != 0 && current.bytes > max_bytes) {
-      throw Error(ErrorKind::MaxSize, source + ": is " + format_bytes(current.bytes) +
-                                          ", above the limit of " + format_bytes(max_bytes));
-    }
     auto fetched = fetch(store, set_name, current, progress);
-    if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
-      const SnapshotView view = SnapshotView::decode(snapshot->get(), source, Check::Tables);
-      return {current, read_baseline_before(store, set_name, *pointer, view), std::move(*snapshot)};
-    }
-    if (tried == current) {
-      throw Error(ErrorKind::Data, source + ": is damaged" +
-                                       (store.abilities().write ? ", push again: " : ": ") +
-                                       std::get<MissingChunk>(fetched).key + " is missing");
-    }
+    if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) return {current, std::move(*snapshot)};
+    if (tried == current) throw_damaged(store, set_name, current, std::get<MissingChunk>(fetched));
     tried = current;
   }
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/base/random.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
@@ -298,8 +297,9 @@ class Push {
       remove();
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
-      warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
-                          "which the next push removes: " + error.what());
+      warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left" +
+                          (store_.abilities().list ? ", which the next push removes: " : ": ") +
+                          error.what());
     }
   }
 
@@ -308,6 +308,12 @@ class Push {
       if (before && before->build_id != record_.build_id) {
         warn_of_changes(set_name_, read_header(store_, set_name_, *before), snapshot_.header(), warnings_);
       }
+    } catch (const Error& error) {
+      if (error.is_outage()) return;  // the push itself is done
+      warnings_.push_back("set \"" + set_name_ + "\": only its number of keys was compared with the " +
+                          "generation before: " + error.what());
+    }
+    try {
       if (record_.adds_from != LogPosition{} || !has_adds(store_, set_name_)) return;
       warnings_.push_back("set \"" + set_name_ + "\": needs the adds log from its beginning on, so that it " +
                           "cannot be trimmed while this generation is kept; build with --like URL");

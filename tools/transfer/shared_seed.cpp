@@ -3,7 +3,7 @@
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/records/chunk.hpp"
-#include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -19,6 +19,14 @@ HashSeed seed_in(const Store& store, const std::string& text) {
     throw Error(ErrorKind::Data,
                 store.name() + ": " + seed_key(store) + ": is not a seed of 32 hexadecimal digits");
   return *seed;
+}
+
+// False also if that cannot be read.
+bool has_seed(Store& store, const StoredSet& set, const HashSeed& seed) try {
+  return read_header(store, set.name, *set.pointer.current).seed == seed;
+} catch (const Error& error) {
+  if (!is_about_a_record(error)) throw;
+  return false;
 }
 
 }  // namespace
@@ -46,11 +54,10 @@ HashSeed renew_shared_seed(Store& store) {
 }
 
 std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed) {
-  std::vector<std::string> names = set_names_in(store);
-  std::erase_if(names, [&](const std::string& name) {
-    const auto pointer = read_pointer(store, name);
-    return !pointer || read_header(store, name, *pointer->current).seed == seed;
-  });
+  std::vector<std::string> names;
+  for (const StoredSet& set : stored_sets(store)) {
+    if (set.failure || !has_seed(store, set, seed)) names.push_back(set.name);
+  }
   return names;
 }
 

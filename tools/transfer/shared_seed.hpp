@@ -20,7 +20,7 @@ HashSeed shared_seed(Store& store);
 // the same at the same moment.
 HashSeed renew_shared_seed(Store& store);
 
-// The sets whose current generation has another seed than this one, by name.
+// The sets whose current generation has another seed than this one, or one that cannot be read, by name.
 std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed);
 
 }  // namespace keysieve

@@ -12,8 +12,10 @@ using Json = nlohmann::json;
 
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& until) {
   if (set_name) {
-    change_pointer(store, *set_name, [&until](PointerRecord& changed) {
-      return std::exchange(changed.bypass_until, until) != until;
+    // At first in any case: without a record, loaders leave the bypass as it is.
+    change_pointer(store, *set_name, [&until, is_written = false](PointerRecord& changed) mutable {
+      const bool is_first = !std::exchange(is_written, true);
+      return std::exchange(changed.bypass_until, until) != until || is_first;
     });
     return;
   }

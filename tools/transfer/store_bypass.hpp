@@ -16,7 +16,8 @@ struct StoreBypasses {
   StoreBypass of_all{};
 };
 
-// Sets or clears the bypass of one set, or of all sets of the store if there is no name. Throws Usage for a
+// Sets or clears the bypass of one set, in a record that it makes if there is none, or of all sets of the
+// store if there is no name. Throws Usage for a
 // wrong set name, as change_pointer(), and as the store does.
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& until);
 

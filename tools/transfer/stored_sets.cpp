@@ -6,15 +6,11 @@
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
-namespace {
 
-// One record is at fault; the others can be read.
 bool is_about_a_record(const Error& error) noexcept {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible ||
          error.kind() == ErrorKind::Permission;
 }
-
-}  // namespace
 
 std::vector<StoredSet> stored_sets(Store& store) {
   std::vector<StoredSet> sets;

@@ -18,6 +18,9 @@ struct StoredSet {
   std::optional<Error> failure{};  // why the record cannot be used
 };
 
+// One record is at fault; the others can be read.
+bool is_about_a_record(const Error& error) noexcept;
+
 // Returns the sets that have a current generation, or a record that cannot be used, by name. Reads the names
 // of all records in the store. Throws as Store::keys_with_prefix() does, and when the store does not answer.
 std::vector<StoredSet> stored_sets(Store& store);

@@ -62,25 +62,25 @@ PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& g
 
 struct Pulled {
   SnapshotRecord record;
-  std::optional<Baseline> before;  // the generation before, from the same pointer record
   SnapshotBytes snapshot;
 };
 
 // Fetches the current generation and checks every chunk and the whole, then decodes everything and compares
 // set name and build id with the record. If a chunk is missing, starts again from the pointer, since a push
 // may just have replaced it; if it is missing again under the same record, throws Data "damaged, push
-// again". Throws MissingInput if the set was never pushed, Unavailable, Data. `max_bytes` refuses a larger
-// snapshot before anything is allocated (0: no limit).
-Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
-            const Progress& progress = {});
+// again". Throws MissingInput if the set was never pushed, Unavailable, Data.
+Pulled pull(Store& store, const std::string& set_name, const Progress& progress = {});
 
-// The snapshot of one kept generation, for pull and rollback.
+// The one that fetch() did not find.
 struct MissingChunk {
   std::string key;
 };
 
 // Names the generation in messages.
 std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record);
+// Throws Data, with the advice to push again if the store can be written to.
+[[noreturn]] void throw_damaged(const Store& store, const std::string& set_name, const SnapshotRecord& record,
+                                const MissingChunk& missing);
 
 // Fetches a snapshot, checks every chunk and the whole, decodes everything, and compares it with the whole
 // record. Throws Data if anything is wrong, and as the store does.

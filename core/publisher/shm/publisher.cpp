@@ -194,6 +194,11 @@ std::optional<std::uint64_t> Publisher::adds_lost_to_ms() const noexcept {
   return page.adds_lost_to_ms.load(std::memory_order_relaxed);
 }
 
+std::optional<UnixSeconds> Publisher::store_bypass() const noexcept {
+  const PageBypass bypass = bypass_of(control_->page(), kStoreBypass);
+  return (bypass.word.load() & bypass.bit) != 0 ? std::optional(bypass.until.load()) : std::nullopt;
+}
+
 std::optional<LayerWriter> Publisher::open_layer() const {
   const PublicationId live = current();
   if (live.publication == 0) return std::nullopt;

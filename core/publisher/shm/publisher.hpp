@@ -64,6 +64,8 @@ class Publisher {
   // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
   // is of no more use. Throws CannotCreate, Permission, MissingInput.
   void leave();
+  // Until when the store's bypass is on, 0 without end; nothing if it is off.
+  [[nodiscard]] std::optional<UnixSeconds> store_bypass() const noexcept;
   // Clears the bit of each bypass whose time is over, the operator's and the store's. Readers have ended it
   // by their own clock; until then each of their calls compares the ends.
   void clear_expired_bypass(UnixSeconds now) noexcept;

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tests/support/call_faults.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
@@ -163,6 +165,19 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".put-")) << entry.path();
   }
+}
+
+TEST_F(DirStore, RemovesNothingWhenTheFileOfChangesCannotBeNamed) {
+  if (!can_trace()) GTEST_SKIP() << "this machine allows no tracing";
+  const auto store = open();
+  FaultyEnd end{};
+  for (int at = 1; end.call != SYS_linkat; ++at) {
+    put(*store, "a", "1");
+    end = CallFaults().meet({"ENOSPC", ENOSPC}, at, [&] { remove_record(*open(), "a"); });
+    if (!end.has_met_fault) GTEST_SKIP() << "this file system has no files without names";
+  }
+  EXPECT_FALSE(end.is_done);
+  EXPECT_EQ(store->get("a"), "1");
 }
 
 TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayOpenFiles) {

@@ -13,28 +13,41 @@
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
+namespace {
+
+bool is_unreadable(const Error& error) noexcept {
+  return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
+}
+
+// By itself: the pointer record may be all that cannot be read. Nothing if this record cannot be read either.
+StoreBypass read_bypass_of_all(Store& store) try {
+  return read_store_bypasses(store, std::nullopt).of_all;
+} catch (const Error& error) {
+  if (!is_unreadable(error)) throw;
+  return std::nullopt;
+}
+
+}  // namespace
 
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name) {
   const std::array keys{pointer_key(store, set_name), key_of_bypass_of_all(store)};
   StoreRecords records;
-  StoreBypass of_all;
   try {
     const auto texts = store.get_many(keys);
-    of_all = decode_bypass_of_all(texts[1]);
+    records.bypass_of_all = decode_bypass_of_all(texts[1]);
     if (texts[0]) records.pointer = decode_pointer_record(*texts[0], store_name + ": " + keys[0]);
-    const auto of_set = records.pointer ? records.pointer->bypass_until : std::nullopt;
-    records.bypasses = {.of_set = of_set, .of_all = of_all};
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+    if (!is_unreadable(error)) throw;
     records.pointer_error = error;
-    if (is_in_force(of_all, unix_now())) records.bypasses = {.of_set = {}, .of_all = of_all};
+    records.bypass_of_all = read_bypass_of_all(store);
   }
   return records;
 }
 
-std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
-                                 const std::string& set_name) {
-  const std::optional<UnixSeconds> until = bypassed_until(bypasses, unix_now());
+std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
+                                 const std::string& directory, const std::string& set_name) {
+  const StoreBypass of_set = records.pointer ? records.pointer->bypass_until : publisher.store_bypass();
+  const StoreBypass until = bypassed_until({of_set, records.bypass_of_all}, unix_now());
   set_store_bypass(directory, set_name, until.value_or(kBypassOver));
   return until;
 }
@@ -93,16 +106,16 @@ void GenerationFollower::replace(Publisher& publisher, Store& store, const Point
   check_memory_for(current.bytes, "a copy of the snapshot");
   at_.step = Step::Fetch;
   const Candidate candidate = fetch(store, current);
-  at_.step = Step::Check;
   // Shrink and change are measured against the generation before, as push does, so that all hosts decide
   // alike whichever generations one of them missed. What was refused must not become the measure.
   const auto& live = live_.publication();
   const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
+  const auto before = is_by_live ? std::optional(baseline_of(*live))
+                                 : read_baseline_before(store, config_.name, pointer, view);
+  at_.step = Step::Check;
   // When nothing is live, what is in the cache is better than nothing.
-  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
-        is_by_live ? std::optional(baseline_of(*live))
-                   : read_baseline_before(store, config_.name, pointer, view));
+  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()), before);
   if (!candidate.is_cached) {
     is_kept_ = false;
     use_cache([&] {
@@ -134,8 +147,7 @@ Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) 
   auto fetched = keysieve::fetch(store, config_.name, record, stop_when_told);
   if (const auto* missing = std::get_if<MissingChunk>(&fetched)) {
     if (std::exchange(missed_, record) != record) throw ChunkIsGone{};
-    throw Error(ErrorKind::Data, fmt::format("{}: is damaged, push again: {} is missing",
-                                             name_of(store, config_.name, record), missing->key));
+    throw_damaged(store, config_.name, record, *missing);
   }
   recorder_.pulled(seconds_since(begun));
   return {record, std::get<SnapshotBytes>(std::move(fetched)), false,

@@ -22,18 +22,17 @@ namespace keysieve {
 struct StoreRecords {
   std::optional<PointerRecord> pointer{};
   std::optional<Error> pointer_error{};
-  // Nothing if the pointer record cannot be read and no bypass of all sets is in force: then the set stays
-  // bypassed, or not, as it was.
-  std::optional<StoreBypasses> bypasses{};
+  StoreBypass bypass_of_all{};
 };
 
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
-// Switches this host's set as they say. Returns until when it is bypassed, as bypassed_until() does. Throws
-// as set_store_bypass() of core does.
-std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
-                                 const std::string& set_name);
+// Switches this host's set as they say; without a pointer record that can be read, the bypass that is on
+// stays on. Returns until when the set is bypassed, as bypassed_until() does. Throws as set_store_bypass() of
+// core does.
+std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
+                                 const std::string& directory, const std::string& set_name);
 
 // Thrown when a chunk is missing for the first time: a push may just have replaced it, and another look finds
 // what is current now. It is not an Error, because nothing is wrong, and only refresh() catches it.

@@ -95,7 +95,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     records = read_store_records(store, config_.name, store_.name());
     store_.answered();
     at_ = {Step::OpenSet};
-    if (records->bypasses) log_.say_bypass(apply(*records->bypasses, directory_, config_.name));
+    log_.say_bypass(apply(*records, *publisher, directory_, config_.name));
     follower_.follow(*publisher, store, *records, now);
   } catch (const Error& error) {
     if (at_.step == Step::OpenSet) throw;

@@ -15,6 +15,8 @@ class SetRefresherBypass : public SetRefresherTest {
  protected:
   SetRefresherBypass() { site_.push("tags", kKeys); }
 
+  static inline const std::string kPointer = "keysieve:tags:current";
+
   [[nodiscard]] bool is_bypassed_here() const {
     SetReader reader({.directory = site_.directory()}, "tags");
     reader.follow();
@@ -60,24 +62,37 @@ TEST_F(SetRefresherBypass, DoesNotTouchTheOperatorsOwn) {
   EXPECT_TRUE(is_bypassed_here());
 }
 
-TEST_F(SetRefresherBypass, OfTheSetStaysAndOfAllSetsBeginsWhileThePointerRecordIsDamaged) {
+TEST_F(SetRefresherBypass, OfTheSetStaysAndOfAllSetsBeginsWhileThePointerRecordIsMissingOrDamaged) {
   refresh();
   const auto store = open_store(site_.store_url());
-  const std::string whole = store->get("keysieve:tags:current").value();
-  for (const bool is_of_all : {false, true}) {
-    if (!is_of_all) bypass("tags");
-    refresh();
-    put(*store, "keysieve:tags:current", "{");
-    if (is_of_all) bypass(std::nullopt);
-    EXPECT_EQ(trouble(), Trouble::Refused);
-    EXPECT_TRUE(is_bypassed_here());
-    lift(std::nullopt);
-    refresh();
-    EXPECT_TRUE(is_bypassed_here()) << "as long as the store does not say that the set is not";
-    put(*store, "keysieve:tags:current", whole);
-    EXPECT_EQ(trouble(), Trouble::None);
-    EXPECT_FALSE(is_bypassed_here());
+  const std::string whole = store->get(kPointer).value();
+  for (const std::string& damaged : {std::string(), std::string("{"), std::string(kMaxValueBytes + 1, ' ')}) {
+    for (const bool is_of_all : {false, true}) {
+      if (!is_of_all) bypass("tags");
+      refresh();
+      damaged.empty() ? remove_record(*store, kPointer) : site_.write("store/" + kPointer, damaged);
+      if (is_of_all) bypass(std::nullopt);
+      EXPECT_EQ(trouble(), damaged.empty() ? Trouble::NeverPushed : Trouble::Refused);
+      EXPECT_TRUE(is_bypassed_here()) << damaged.size();
+      lift(std::nullopt);
+      refresh();
+      EXPECT_TRUE(is_bypassed_here()) << "as long as the store does not say that the set is not";
+      put(*store, kPointer, whole);
+      EXPECT_EQ(trouble(), Trouble::None);
+      EXPECT_FALSE(is_bypassed_here());
+    }
   }
+}
+
+TEST_F(SetRefresherBypass, OfAllSetsDoesNotShortenThatOfASetWithoutAPointerRecord) {
+  bypass("tags");
+  refresh();
+  remove_record(*open_store(site_.store_url()), kPointer);
+  bypass(std::nullopt, unix_now() + 1000);
+  refresh();
+  SetReader reader({.directory = site_.directory()}, "tags");
+  reader.follow();
+  EXPECT_EQ(reader.control()->store_bypass_until, 0) << "without end";
 }
 
 TEST_F(SetRefresherBypass, IsInForceWhileTheRecordOfAllSetsSaysNothing) {

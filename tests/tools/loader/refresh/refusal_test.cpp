@@ -121,6 +121,31 @@ TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
   expect_refusal("shrank from 2,000 to 1,000");
 }
 
+SnapshotBytes build_map(UnixSeconds as_of) {
+  BuildSettings settings;
+  settings.set_name = "tags";
+  settings.as_of = as_of;
+  settings.seed = {42};
+  settings.kind = find_filter_kind("ribbon");
+  MapValues values(1);
+  values.add(0, KeyHasher(settings.seed)("key"), 1);
+  static_cast<void>(values.finish());
+  settings.values = &values;
+  SnapshotBuilder builder(settings);
+  builder.add("key");
+  return builder.finish();
+}
+
+TEST_F(SetRefresherTest, AsksAgainWhenTheStoreIsAwayBeforeItSaysWhatAMapIsMeasuredBy) {
+  for (const UnixSeconds as_of : {1, 2}) site_.push(build_map(as_of));
+  events_.before_fetch = [calls = 0]() mutable {
+    if (++calls == 2) lose_connection();
+  };
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
 // What comes next is measured by the generation before it, which this host has missed, not refused.
 TEST_F(SetRefresherTest, LooksAgainWhenAPushOvertakesIt) {
   go_live();

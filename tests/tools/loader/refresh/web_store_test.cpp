@@ -5,6 +5,7 @@
 #include "tests/support/certificates.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/memcached_server.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
@@ -108,8 +109,11 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
 }
 
 TEST_F(SetRefresherAtAWebServer, TellsNobodyToPushAgainWhereNobodyCan) {
-  const std::string pointer = "keysieve:tags:current";
-  open_store(folder_url_)->remove_many({&pointer, 1});
+  const SnapshotRecord record = site_.push("tags", kMoreKeys, folder_url_);
+  remove_record(*open_store(folder_url_), chunk_key("keysieve", "tags", record.push_id, 0));
+  refresh();
+  expect_refusal("is damaged: keysieve:tags:");
+  remove_record(*open_store(folder_url_), "keysieve:tags:current");
   EXPECT_EQ(trouble(), Trouble::NeverPushed);
   EXPECT_THAT(refresher_->outcome().reason, ::testing::EndsWith("holds no snapshot of it any more"));
 }
