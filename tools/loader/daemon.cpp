@@ -43,12 +43,12 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const Health
       limits_(limits),
       loader_(
           config_, [this] { return on_progress(); }, std::move(predecessor_.locks)) {
-  if (!predecessor_.was_there) return;
-  spdlog::info("configuration reloaded: {}",
-               format_count_of(config_.sets.size() + config_.seen.size(), "set"));
   reports_.replace({.directory = config_.directory,
                     .is_ready = predecessor_.was_ready,
                     .made_at = SteadyTime::clock::now()});
+  if (!predecessor_.was_there) return;
+  spdlog::info("configuration reloaded: {}",
+               format_count_of(config_.sets.size() + config_.seen.size(), "set"));
   if (predecessor_.was_ready) has_said_ready_ = service_.ready("configuration read");
 }
 
