@@ -63,7 +63,7 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
   const std::pair now{record.build_id, refusal};
   if (std::exchange(last_refused_, now) == now) return;
   const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
-  ++report_.refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
+  if (place != kRefusals.end()) ++report_.refused[static_cast<std::size_t>(place - kRefusals.begin())];
   HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
   entry.generation = record.generation;
   entry.key_count = record.key_count;

@@ -136,7 +136,7 @@ class SetRecorder {
   void published(const LivePublication& live, bool from_cache, double seconds);
   // What is live. A publication that was not reported came from another process.
   void found(const LivePublication& live);
-  // For one of kRefusals. Each counts once per build, however often it is retried.
+  // Comes once per build into the history, however often it is retried; counts as one of kRefusals, if it is.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // Bytes of it, or of the live layer, had changed since they were written.
   void damaged(const PublicationId& current, const std::string& reason);

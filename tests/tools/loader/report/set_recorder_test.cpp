@@ -75,6 +75,12 @@ TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
   EXPECT_EQ(recorder_.report().history.front().pull_seconds, std::nullopt) << "that of the one before";
 }
 
+TEST_F(Recorder, CountsNoRefusalOfAKindThatIsNone) {
+  recorder_.refused(record(2, 10), ErrorKind::CannotCreate, "no memory");
+  EXPECT_EQ(recorder_.report().refused, SetReport{}.refused);
+  EXPECT_EQ(events(), std::vector{Event::Refused});
+}
+
 TEST_F(Recorder, TellsALargerLayerFromWhatOthersHavePublished) {
   recorder_.looked(state_of(live(1, 1)), 0);
   LivePublication larger = live(2, 1);
