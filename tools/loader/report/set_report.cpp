@@ -31,7 +31,8 @@ std::string_view to_string(Event event) noexcept {
   return kEventNames[static_cast<std::size_t>(event)];
 }
 
-void SetRecorder::configured(const SetConfig& set) {
+SetRecorder::SetRecorder(const SetConfig& set) {
+  report_.name = set.name;
   report_.store = set.store;
   report_.max_fpr = set.guards.max_fpr;
   latest_ = std::make_shared<const SetReport>(report_);

@@ -123,14 +123,12 @@ struct SeenReport : Diagnosis {
 // Keeps the report of one set while the loader works on it.
 class SetRecorder {
  public:
-  explicit SetRecorder(std::string set_name) { report_.name = std::move(set_name); }
+  explicit SetRecorder(const SetConfig& set);
 
   [[nodiscard]] const SetReport& report() const noexcept { return report_; }
   // As of the last look, or the last publish.
   [[nodiscard]] const std::shared_ptr<const SetReport>& latest() const noexcept { return latest_; }
 
-  // As a configuration has it.
-  void configured(const SetConfig& set);
   // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);

@@ -52,7 +52,7 @@ class Recorder : public ::testing::Test {
     return 0;
   }
 
-  SetRecorder recorder_{"tags"};
+  SetRecorder recorder_{SetConfig{.name = "tags"}};
 };
 
 TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
