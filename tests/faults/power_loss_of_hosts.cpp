@@ -186,7 +186,7 @@ class RestartedHost {
   std::string url_;
   LoaderConfig loader_;
   StoreConnection store_{store_opener(url_), "the store", Milliseconds(1000)};
-  SetRecorder recorder_{"tags"};
+  SetRecorder recorder_{SetConfig{.name = "tags"}};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
   std::optional<LivePublication> live_;

@@ -99,7 +99,7 @@ class SimulatedHost {
   std::string root_;
   unsigned server_number_ = 0;
   std::optional<StoreConnection> store_;
-  SetRecorder recorder_{kSimulatedSet};
+  SetRecorder recorder_{SetConfig{.name = kSimulatedSet}};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
 };

@@ -43,12 +43,12 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const Health
       limits_(limits),
       loader_(
           config_, [this] { return on_progress(); }, std::move(predecessor_.locks)) {
-  if (!predecessor_.was_there) return;
-  spdlog::info("configuration reloaded: {}",
-               format_count_of(config_.sets.size() + config_.seen.size(), "set"));
   reports_.replace({.directory = config_.directory,
                     .is_ready = predecessor_.was_ready,
                     .made_at = SteadyTime::clock::now()});
+  if (!predecessor_.was_there) return;
+  spdlog::info("configuration reloaded: {}",
+               format_count_of(config_.sets.size() + config_.seen.size(), "set"));
   if (predecessor_.was_ready) has_said_ready_ = service_.ready("configuration read");
 }
 
@@ -101,25 +101,27 @@ Daemon::Next Daemon::answer(int signal) {
   return Next::Round;
 }
 
-// What takes long comes before the look at the configuration, so that the next program finds the same.
+// The next program ends for good if it finds a wrong configuration. So the last look at it comes right before
+// that program, after all that may take long.
 void Daemon::reload() {
   if (has_said_ready_) service_.reloading();
   loader_.save_seen_sets();
   try {
-    const LoaderConfig next = next_config();
+    if (const auto unsaved = loader_.unsaved_adds()) throw Error(ErrorKind::CannotCreate, *unsaved);
+    const std::vector<int> locks = loader_.hand_over(next_config());
     status_.follow(std::nullopt);
-    run_again(command_line_.arguments, has_said_ready_, loader_.hand_over(next));
+    next_config();
+    run_again(command_line_.arguments, has_said_ready_, locks);
   } catch (const Error& error) {
     spdlog::error("reload refused, the old configuration stays in force: {}", error.what());
   }
   if (has_said_ready_) has_said_ready_ = service_.ready("reload refused");
 }
 
-// Throws why there must be no reload.
-LoaderConfig Daemon::next_config() {
+// Throws why the next program would end at once.
+LoaderConfig Daemon::next_config() const {
   LoaderConfig next = load_config(command_line_.config_path);
   check_loader_user(next);
-  if (const auto unsaved = loader_.unsaved_adds()) throw Error(ErrorKind::CannotCreate, *unsaved);
   return next;
 }
 

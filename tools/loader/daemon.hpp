@@ -65,7 +65,7 @@ class Daemon {
   void wait(SteadyTime until, const std::vector<int>& descriptors) const;
   Next answer(int signal);
   void reload();
-  LoaderConfig next_config();
+  LoaderConfig next_config() const;
   void tell_service();
   void report();
   void say_ready_when_it_is();

@@ -34,8 +34,7 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
   }
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
-    SetRecorder& recorder = recorders_.try_emplace(set.name, set.name).first->second;
-    recorder.configured(set);
+    SetRecorder& recorder = recorders_.emplace_back(set);
     store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, recorder, on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
@@ -105,7 +104,7 @@ bool Loader::refresh_all(WatchedStore& store, bool reads_logs_again) {
 
 LoaderReport Loader::report() const {
   LoaderReport report{.directory = directory_, .is_ready = is_ready(), .made_at = SteadyTime::clock::now()};
-  for (const SetRefresher& set : refreshers_) report.sets.push_back(recorders_.at(set.set_name()).latest());
+  for (const SetRecorder& set : recorders_) report.sets.push_back(set.latest());
   for (const WatchedStore& store : stores_) {
     const StoreConnection& asked = store.asked();
     if (asked.was_asked())

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <list>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -93,7 +92,7 @@ class Loader {
   bool refresh_all(WatchedStore& store, bool reads_logs_again);
 
   std::string directory_;
-  std::map<std::string, SetRecorder> recorders_;
+  std::list<SetRecorder> recorders_;  // of the refreshers, in their order
   std::function<bool()> on_progress_;
   std::vector<FileDescriptor> locks_;
   std::list<WatchedStore> stores_;

@@ -21,7 +21,8 @@ Predecessor take_predecessor(const char* name);
 
 // The program is that of /proc/self/exe, even if an upgrade has replaced its file. `arguments`: those of
 // main(). Of all open descriptors the new program gets the standard streams and the locks. Signals that are
-// blocked stay so, and pending ones reach it. Throws CannotCreate; then nothing has changed.
+// blocked stay so, and pending ones reach it. Throws CannotCreate; then this program goes
+// on.
 [[noreturn]] void run_again(char* const* arguments, bool is_ready, std::span<const int> locks);
 
 }  // namespace keysieve

@@ -76,7 +76,12 @@ DurableFile::DurableFile(std::string path, const FileStyle& style) : path_(std::
     if (!file_.is_open()) style_.fail(path_, errno);
     has_name_ = true;
   }
-  if (style_.made != nullptr) style_.made(file_, folder);
+  try {
+    if (style_.made != nullptr) style_.made(file_, folder);
+  } catch (...) {
+    if (has_name_) ::unlink(temporary_.c_str());
+    throw;
+  }
 }
 
 DurableFile::DurableFile(DurableFile&& other) noexcept

@@ -108,11 +108,14 @@ void add_groups(const CgroupVersion& version, const std::string& root, std::vect
   }
 }
 
-void add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
+// Whether the machine says it.
+bool add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
   const std::string path = "/proc/meminfo";
   const auto total_kib = number_after("MemTotal:", root + path);
   const auto left_kib = number_after("MemAvailable:", root + path);
-  if (total_kib && left_kib) limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
+  if (!total_kib || !left_kib) return false;
+  limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
+  return true;
 }
 
 // Where /proc does not show that file: about the same, from all NUMA nodes.
@@ -123,7 +126,7 @@ void add_nodes(const std::string& root, std::vector<MemoryLimit>& limits) {
   for (const std::string& name : names_in(root + nodes, ignored)) {
     const std::string path = root + nodes + "/" + name + "/meminfo";
     all.limit_bytes += number_after("MemTotal:", path).value_or(0) * 1024;
-    for (const char* kind : {"MemFree:", "Active(file):", "Inactive(file):"})
+    for (const char* kind : {"MemFree:", "Active(file):", "Inactive(file):", "SReclaimable:"})
       all.left_bytes += number_after(kind, path).value_or(0) * 1024;
   }
   if (all.limit_bytes != 0) limits.push_back(all);
@@ -155,8 +158,7 @@ std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
               "/memory.usage_in_bytes",
               {"total_inactive_file", "total_active_file"}},
              root, limits);
-  add_machine(root, limits);
-  add_nodes(root, limits);
+  if (!add_machine(root, limits)) add_nodes(root, limits);
   const auto tightest = std::ranges::min_element(limits, {}, &MemoryLimit::left_bytes);
   return tightest == limits.end() ? std::nullopt : std::optional(*tightest);
 }

@@ -5,8 +5,9 @@
 // Two things set limits, and the tightest one counts:
 //   - the memory control group of this process and all groups above it, v2 (memory.max, memory.high) and v1
 //     (memory.limit_in_bytes). In a container, those that the container can see.
-//   - the machine: MemAvailable in /proc/meminfo, and what the NUMA nodes have free or with pages of files
-//     (/sys/devices/system/node/node*/meminfo), which is there under ProcSubset=pid of keysieved.service too.
+//   - the machine: MemAvailable in /proc/meminfo. ProcSubset=pid of keysieved.service hides that file: then
+//     what the NUMA nodes have free, with pages of files or with caches that the kernel can drop
+//     (/sys/devices/system/node/node*/meminfo).
 // What is left in a group is its limit minus what it uses. File pages (inactive_file and active_file, such as
 // the cache that the loader has just read) count as free, since the kernel drops them before it kills. Swap
 // does not count, although the kernel may get memory from there as well.

@@ -37,6 +37,9 @@ class LayerWriter {
     return lost + 1;
   }
 
+  // Puts back a count that has changed by itself. Release: pairs with the acquire in LiveLayer::keys.
+  void count(std::uint64_t keys) noexcept { live_.page().live_keys.store(keys, std::memory_order_release); }
+
   // Waits until the bits are on the disk, if the directory is on one. If that fails, a power cut may lose
   // some of them.
   void sync() noexcept { live_.flush(); }
@@ -53,9 +56,6 @@ class LayerWriter {
   [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(layer_); }
 
  private:
-  // Release: pairs with the acquire in LiveLayer::keys.
-  void count(std::uint64_t keys) noexcept { live_.page().live_keys.store(keys, std::memory_order_release); }
-
   MappedPage<LivePage> live_;
   LiveLayer layer_;
 };

@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include <signal.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <list>
@@ -172,6 +174,21 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
       << log();
   site_.push("tags", kMoreKeys);
   EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// The first look at it is held up at its last file, after the one that changes.
+TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneChangesForTheWorseMeanwhile) {
+  follow_tags();
+  site_.write("conf.d/last.toml", "#");
+  const FileDescriptor last(::open((site_.root() / "conf.d/last.toml").c_str(), O_WRONLY | O_CLOEXEC));
+  ::signal(SIGIO, SIG_IGN);
+  ASSERT_EQ(::fcntl(last.get(), F_SETLEASE, F_WRLCK), 0) << std::strerror(errno);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([&] { return ::fcntl(last.get(), F_GETLEASE) != F_WRLCK; }));
+  site_.configure(tags_set + "max_sise = 1\n");
+  ::fcntl(last.get(), F_SETLEASE, F_UNLCK);
+  ASSERT_TRUE(says("reload refused, the old configuration stays in force: ")) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 

@@ -1,5 +1,7 @@
 #include "tools/program/durable_file.hpp"
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 #include <fstream>
 #include <new>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/mounts.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -84,6 +87,25 @@ TEST_F(DurableFile, LeavesWhatIsRemovedByAge) {
   EXPECT_EQ(names().size(), 6U) << "its writer may be at work";
   remove_unfinished(directory_.path(), std::chrono::seconds(0));
   EXPECT_THAT(names(), ::testing::UnorderedElementsAre(".put", ".put-x", "a", "a.put-1"));
+}
+
+// Without /proc a file in the making has a name.
+TEST_F(DurableFile, IsGoneWhenItsStyleFails) {
+  const int status = run_in_process([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
+      return 2;
+    }
+    try {
+      keysieve::DurableFile(directory_ / "a.ks", {.made = [](auto&, auto&) { throw std::bad_alloc(); }});
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+    return 1;
+  });
+  if (status == 2) GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(status, 0);
+  EXPECT_THAT(names(), IsEmpty());
 }
 
 TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {

@@ -150,11 +150,14 @@ TEST_F(MemoryLeft, IsAtMostWhatTheNodesOfTheMachineHave) {
   for (const char* node : {"0", "1"}) {
     write(std::string("/sys/devices/system/node/node") + node + "/meminfo",
           std::string("Node ") + node + " MemTotal: 51200 kB\nNode " + node + " MemFree: 10240 kB\nNode " +
-              node + " Active(file): 1024 kB\nNode " + node + " Inactive(file): 4096 kB\n");
+              node + " Active(file): 1024 kB\nNode " + node + " Inactive(file): 3072 kB\nNode " + node +
+              " SReclaimable: 1024 kB\n");
   }
   EXPECT_EQ(left(), 30 * kMiB);
   EXPECT_THAT(refusal_of(23 * kMiB),
               ::testing::HasSubstr("30.0 MiB left of 100.0 MiB (/sys/devices/system/node/node*/meminfo)"));
+  write("/proc/meminfo", "MemTotal:  102400 kB\nMemAvailable:   40960 kB\n");
+  EXPECT_EQ(left(), 40 * kMiB) << "which knows better";
 }
 
 TEST_F(MemoryLeft, IsCheckedWithAMargin) {

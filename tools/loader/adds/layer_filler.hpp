@@ -37,7 +37,7 @@ class LayerFiller {
  private:
   // Returns the live layer; nothing when there is none.
   std::optional<LayerWriter> add_news(const Publisher& publisher, const LivePublication& live, bool verifies);
-  void mend(LayerWriter& layer, const LivePublication& live);
+  void mend(LayerWriter& layer, const LivePublication& live, bool is_miscounted);
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
@@ -48,6 +48,7 @@ class LayerFiller {
   SetRecorder& recorder_;
   PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()
   FileIdentity filled_in_{};
+  std::uint64_t counted_ = 0;  // its keys
   bool is_full_ = false;
   std::optional<Error> failure_;  // to enlarge it
 };

@@ -32,10 +32,10 @@ struct StoreConfig {
 // [[set]] in the configuration.
 struct SetConfig {
   std::string name;
-  std::string store;            // name of one of LoaderConfig::stores
+  std::string store{};          // name of one of LoaderConfig::stores
   std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
-  PublicKeys public_keys;
-  Guards guards;
+  PublicKeys public_keys{};
+  Guards guards{};
 };
 
 // Where HTTP is answered.

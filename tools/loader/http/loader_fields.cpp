@@ -67,7 +67,7 @@ const Field<LoaderView> kLoaderTable[]{
     {"heartbeat_age_seconds", Unit::Plain, [](auto& view) { return Json(view.heartbeat.age.count()); },
      "keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop."},
     {"started_at", Unit::Moment, fact<&LoaderView::started_at>, "keysieve_loader_start_time_seconds",
-     "When keysieved was started, in Unix time."},
+     "When keysieved was started, or reloaded last, in Unix time."},
 };
 
 const Field<StoreReport> kStoreTable[]{

@@ -224,6 +224,7 @@ void GenerationFollower::use_cache(const std::function<void()>& work) {
     work();
   } catch (const std::exception& error) {
     retries_.failed();
+    is_kept_ = false;  // the next keep() finds out whether it has passed
     cache_trouble_ = error.what();
     log_.say_cache_trouble(cache_trouble_);
   }

@@ -37,6 +37,7 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
     return outcome_;
   } catch (const ChunkIsGone&) {
     is_overtaken_ = true;
+    store_.distrust_copies();
     return outcome_;
   } catch (const Error& error) {
     end(outcome, error, now);

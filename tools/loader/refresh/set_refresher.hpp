@@ -42,8 +42,6 @@ class SetRefresher {
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
-  [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
-  [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
 
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();

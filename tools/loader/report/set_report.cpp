@@ -31,7 +31,8 @@ std::string_view to_string(Event event) noexcept {
   return kEventNames[static_cast<std::size_t>(event)];
 }
 
-void SetRecorder::configured(const SetConfig& set) {
+SetRecorder::SetRecorder(const SetConfig& set) {
+  report_.name = set.name;
   report_.store = set.store;
   report_.max_fpr = set.guards.max_fpr;
   latest_ = std::make_shared<const SetReport>(report_);
@@ -63,7 +64,7 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
   const std::pair now{record.build_id, refusal};
   if (std::exchange(last_refused_, now) == now) return;
   const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
-  ++report_.refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
+  if (place != kRefusals.end()) ++report_.refused[static_cast<std::size_t>(place - kRefusals.begin())];
   HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
   entry.generation = record.generation;
   entry.key_count = record.key_count;

@@ -123,20 +123,18 @@ struct SeenReport : Diagnosis {
 // Keeps the report of one set while the loader works on it.
 class SetRecorder {
  public:
-  explicit SetRecorder(std::string set_name) { report_.name = std::move(set_name); }
+  explicit SetRecorder(const SetConfig& set);
 
   [[nodiscard]] const SetReport& report() const noexcept { return report_; }
   // As of the last look, or the last publish.
   [[nodiscard]] const std::shared_ptr<const SetReport>& latest() const noexcept { return latest_; }
 
-  // As a configuration has it.
-  void configured(const SetConfig& set);
   // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);
   // What is live. A publication that was not reported came from another process.
   void found(const LivePublication& live);
-  // For one of kRefusals. Each counts once per build, however often it is retried.
+  // Comes once per build into the history, however often it is retried; counts as one of kRefusals, if it is.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // Bytes of it, or of the live layer, had changed since they were written.
   void damaged(const PublicationId& current, const std::string& reason);

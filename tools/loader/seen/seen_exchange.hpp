@@ -34,7 +34,6 @@ class SeenExchange {
   // Tags, since this object began.
   [[nodiscard]] std::uint64_t keys_merged() const noexcept { return merged_; }
   [[nodiscard]] std::uint64_t keys_saved() const noexcept { return saved_; }
-  // Empty before the first use of the store.
 
  private:
   struct Unsent;

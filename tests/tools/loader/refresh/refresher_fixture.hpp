@@ -105,7 +105,7 @@ class SetRefresherTest : public ::testing::Test {
                            return std::make_unique<EventfulStore>(std::move(real), events_);
                          },
                          "the store", kPollInterval};
-  SetRecorder recorder_{"tags"};
+  SetRecorder recorder_{SetConfig{.name = "tags"}};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };

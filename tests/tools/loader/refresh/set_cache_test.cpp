@@ -18,6 +18,7 @@
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounts.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
@@ -380,6 +381,20 @@ TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(recorder_.report().cache_trouble, "");
   EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{});
+}
+
+TEST_F(SetRefresherTest, ReportsACacheThatCouldNotBeReadOnceUntilItCan) {
+  const std::string key = "keysieve:tags:current";
+  go_live();
+  const std::string pointer = open_store(url_)->get(key).value();
+  site_.push("tags", first_keys(500));
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_NE(recorder_.report().cache_trouble, "");
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  put(*open_store(url_), key, pointer);
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(recorder_.report().cache_trouble, "");
 }
 
 // What the newer one holds is in the mirror alone, should the older be published again.

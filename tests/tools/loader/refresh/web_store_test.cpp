@@ -9,6 +9,7 @@
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/records/chunk.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -106,6 +107,21 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
   fs::rename(folder, old);
   fs::rename(server_.folder("new"), folder);
   expect_follows(kMoreKeys);
+}
+
+// As a mirror does that copies the file of changes last.
+TEST_F(SetRefresherAtAWebServer, LooksAgainAtTheServerWhenAPushOvertakesIt) {
+  const SnapshotRecord overtaken = site_.push("tags", kMoreKeys, folder_url_);
+  const std::string changes = bytes_of_file(".changes");
+  events_.before_fetch = [&, is_first = true]() mutable {
+    if (!std::exchange(is_first, false)) return;
+    site_.push("tags", kTwiceAsManyKeys, folder_url_);
+    fs::remove(file(chunk_key("keysieve", "tags", overtaken.push_id, 0)));
+    std::ofstream(file(".changes"), std::ios::binary) << changes;
+  };
+  refresh();
+  EXPECT_TRUE(refresher_->has_more());
+  expect_follows(kTwiceAsManyKeys);
 }
 
 TEST_F(SetRefresherAtAWebServer, TellsNobodyToPushAgainWhereNobodyCan) {

@@ -52,7 +52,7 @@ class Recorder : public ::testing::Test {
     return 0;
   }
 
-  SetRecorder recorder_{"tags"};
+  SetRecorder recorder_{SetConfig{.name = "tags"}};
 };
 
 TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
@@ -73,6 +73,12 @@ TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
 
   recorder_.published(live(2, 1), /*from_cache=*/true, 0.1);
   EXPECT_EQ(recorder_.report().history.front().pull_seconds, std::nullopt) << "that of the one before";
+}
+
+TEST_F(Recorder, CountsNoRefusalOfAKindThatIsNone) {
+  recorder_.refused(record(2, 10), ErrorKind::CannotCreate, "no memory");
+  EXPECT_EQ(recorder_.report().refused, SetReport{}.refused);
+  EXPECT_EQ(events(), std::vector{Event::Refused});
 }
 
 TEST_F(Recorder, TellsALargerLayerFromWhatOthersHavePublished) {
