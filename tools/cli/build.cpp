@@ -202,8 +202,7 @@ std::unique_ptr<Store> store_of(const BuildOptions& options) {
 Model model_of(const BuildOptions& options, Store* store) {
   if (options.like.empty()) return {"", random_value<HashSeed>()};
   const std::string& set_name = options.settings.set_name;
-  const Model model =
-      store == nullptr ? model_in_file(options.like, set_name) : model_in_store(*store, set_name);
+  Model model = store == nullptr ? model_in_file(options.like, set_name) : model_in_store(*store, set_name);
   const char* more = model.baseline ? "" : ", and --max-shrink compares with nothing";
   if (!model.geometry) print_warning(model.description + more);
   return model;

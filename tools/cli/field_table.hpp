@@ -30,6 +30,7 @@ void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts
   }
   for (const Facts& facts : all) {
     std::vector<std::string> row;
+    row.reserve(columns.size());
     for (const auto* field : columns) row.push_back(cell_of(field->unit, field->value(facts), now));
     table.add(std::move(row));
   }

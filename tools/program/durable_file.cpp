@@ -141,8 +141,8 @@ void remove_unfinished(const std::string& folder, std::chrono::seconds age) noex
   const auto before = fs::file_time_type::clock::now() - age;
   std::error_code ignored;
   for (const std::string& name : names_in(folder, ignored)) {
-    const std::string path = folder + "/" + name;
     if (!is_unfinished(name)) continue;
+    const fs::path path = fs::path(folder) / name;
     const auto written_at = fs::last_write_time(path, ignored);
     if (!ignored && written_at <= before) ::unlink(path.c_str());
   }

@@ -100,7 +100,8 @@ void add_groups(const CgroupVersion& version, const std::string& root, std::vect
   if (path.empty()) return;
   if (path == "/" || (path + "/").find("/../") != std::string::npos) path.clear();  // outside: "/../web"
   std::error_code ignored;
-  while (!path.empty() && !std::filesystem::exists(root + version.mount + path, ignored))
+  const std::string mount = root + version.mount;
+  while (!path.empty() && !std::filesystem::exists(std::string(mount).append(path), ignored))
     path.erase(0, path.find('/', 1));
   for (;; path.resize(path.rfind('/'))) {
     add_level(version, root, version.mount + path, limits);
@@ -124,7 +125,7 @@ void add_nodes(const std::string& root, std::vector<MemoryLimit>& limits) {
   MemoryLimit all{nodes + "/node*/meminfo"};
   std::error_code ignored;
   for (const std::string& name : names_in(root + nodes, ignored)) {
-    const std::string path = root + nodes + "/" + name + "/meminfo";
+    const std::string path = std::string(root).append(nodes).append("/").append(name).append("/meminfo");
     all.limit_bytes += number_after("MemTotal:", path).value_or(0) * 1024;
     for (const char* kind : {"MemFree:", "Active(file):", "Inactive(file):", "SReclaimable:"})
       all.left_bytes += number_after(kind, path).value_or(0) * 1024;

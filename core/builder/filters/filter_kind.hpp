@@ -43,7 +43,9 @@ struct FilterKind : LookupKind {
 
 // For builders of kinds whose keys cannot have values.
 struct WithoutValues {
+  // NOLINTNEXTLINE(readability-identifier-naming): in place of a function
   static constexpr std::nullptr_t value_capacity = nullptr;
+  // NOLINTNEXTLINE(readability-identifier-naming): in place of a function
   static constexpr std::nullptr_t build_map = nullptr;
 };
 

@@ -67,6 +67,7 @@ concept PeeledPolicy = requires(const ShardEntry& entry, std::uint64_t mixed) {
 
 template <PeeledPolicy Policy>
 struct PeeledKind : Policy {
+  // NOLINTNEXTLINE(readability-identifier-naming): in place of a function
   static constexpr std::nullptr_t fill_ratio = nullptr;
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {

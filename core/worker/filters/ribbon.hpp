@@ -11,6 +11,7 @@ namespace keysieve {
 struct Ribbon {
   static constexpr std::uint8_t kId = 8;
   static constexpr std::string_view kName = "ribbon";
+  // NOLINTNEXTLINE(readability-identifier-naming): in place of a function
   static constexpr std::nullptr_t fill_ratio = nullptr;
 
   // Number of slots that one lookup combines.

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <iterator>
-#include <ranges>
 
 #include "tools/loader/http/loader_view.hpp"
 
@@ -24,9 +23,9 @@ class Metrics {
   explicit Metrics(const LoaderView& view) : view_(view) {}
 
   std::string text() {
-    write(kLoaderFields, "", std::views::single(std::cref(view_)));
+    write(kLoaderFields, "", std::span(&view_, 1));
     write(kStoreFields, "store", view_.loader->stores);
-    if (view_.directory) write(kDirectoryFields, "", std::views::single(*view_.directory));
+    if (view_.directory) write(kDirectoryFields, "", std::span(&*view_.directory, 1));
     write(kSetFields, "set", view_.sets);
     write(kLoadedSetFields, "set", view_.sets);
     durations("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
@@ -34,7 +33,9 @@ class Metrics {
     durations("keysieve_set_publish_duration_seconds",
               "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
     write(kSeenSetFields, "set", view_.seen);
-    write(kSeenReportFields, "set", std::views::transform(view_.seen, &LoadedSeenSet::loader));
+    std::vector<SeenReport> reports;
+    for (const LoadedSeenSet& set : view_.seen) reports.push_back(set.loader);
+    write(kSeenReportFields, "set", reports);
     return text_;
   }
 

@@ -153,15 +153,14 @@ TEST_F(SetCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
 }
 
 TEST_F(SetCacheTest, IsPreparedWithoutWhatACrashLeftAndNothingElseIsRemoved) {
-  for (const char* name : {"tags.ks.tmp.4711", "shop.adds.tmp.1", "words.state.tmp.4711"}) {
+  for (const char* name : {".put-4711", ".put-1", ".put-"}) {
     std::ofstream(folder_ / name) << "a half";
   }
-  const Names others{"Tags.ks.tmp.1", "passwd.tmp.1",  "tags.adds",     "tags.ks.tmp",
-                     "tags.ks.tmp.",  "tags.ks.tmp.x", "tags.txt.tmp.1"};
+  const Names others{".put-x", "passwd", "put-1", "tags.adds", "tags.ks.put-1"};
   for (const std::string& name : others) std::ofstream(folder_ / name) << "something";
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   prepare_cache(folder_.path());
-  EXPECT_EQ(file_names().size(), 10U) << "the folder is not trusted";
+  EXPECT_EQ(file_names().size(), 8U) << "the folder is not trusted";
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
   prepare_cache(folder_.path());
   EXPECT_EQ(file_names(), others);
