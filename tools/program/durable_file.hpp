@@ -40,7 +40,8 @@ class DurableFile {
   // What was written, read-only.
   [[nodiscard]] MappedRegion map() const;
   void sync() const;
-  // Closes the descriptor, so that many may be in the making at once.
+  // Gives it its temporary name and closes the descriptor, so that many may be in the making at once, and
+  // that move() needs no more room.
   void close();
   // Renames it over the path. Once. The name survives a power loss only after sync_folder().
   void move();

@@ -171,12 +171,15 @@ class DirStore final : public Store {
     changes.move();
   }
 
-  // The next version of the file of changes. Under the lock; it is written before the change, which a full
-  // disk then prevents, and moved into place after it. It is not synced: after a crash at the wrong moment an
-  // http: store that reads the folder sees the change some minutes later.
+  // The next version of the file of changes. Under the lock; it is written and has a name before the change,
+  // which a full disk then prevents, and is moved into place after it. It is not synced: after a crash at the
+  // wrong moment an http: store that reads the folder sees the change some minutes later.
   [[nodiscard]] DurableFile next_changes() const {
-    return new_file(folder_ + "/" + std::string(kChangesFile),
-                    std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
+    DurableFile changes =
+        new_file(folder_ + "/" + std::string(kChangesFile),
+                 std::string(kChangesWords) + fmt::format("{:016x}\n", random_value<std::uint64_t>()));
+    changes.close();
+    return changes;
   }
 
   [[nodiscard]] static DurableFile new_file(const std::string& path, std::string_view text) {

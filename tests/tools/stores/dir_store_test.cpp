@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tests/support/call_faults.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
@@ -162,6 +164,29 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   put(*store, "a", "1");
   for (const auto& entry : fs::directory_iterator(folder_)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".put-")) << entry.path();
+  }
+}
+
+TEST_F(DirStore, ChangesNothingWhenThereIsNoRoomForTheNamesOfNewFiles) {
+  if (!can_trace()) GTEST_SKIP() << "this machine allows no tracing";
+  const auto store = open();
+  put(*store, "a", "1");
+  const std::vector<std::function<void(Store&)>> changes{[](Store& other) { remove_record(other, "a"); },
+                                                         [](Store& other) { put(other, "a", "2"); },
+                                                         [](Store& other) { append(other, {"b"}); }};
+  CallFaults faults;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    for (int at = 1;; ++at) {
+      const FaultyEnd end = faults.meet({"ENOSPC", ENOSPC}, at, [&] { changes[i](*open()); });
+      if (!end.has_met_fault) break;
+      if (end.call == SYS_linkat) {
+        EXPECT_FALSE(end.is_done);
+        EXPECT_EQ(store->get("a"), "1") << i << " at " << at;
+        EXPECT_THAT(keys_in(*store), IsEmpty()) << i << " at " << at;
+      }
+      put(*store, "a", "1");
+      fs::remove(folder_ + "/.log-" + kLog);
+    }
   }
 }
 
