@@ -308,6 +308,12 @@ class Push {
       if (before && before->build_id != record_.build_id) {
         warn_of_changes(set_name_, read_header(store_, set_name_, *before), snapshot_.header(), warnings_);
       }
+    } catch (const Error& error) {
+      if (error.is_outage()) return;  // the push itself is done
+      warnings_.push_back("set \"" + set_name_ + "\": only its number of keys was compared with the " +
+                          "generation before: " + error.what());
+    }
+    try {
       if (record_.adds_from != LogPosition{} || !has_adds(store_, set_name_)) return;
       warnings_.push_back("set \"" + set_name_ + "\": needs the adds log from its beginning on, so that it " +
                           "cannot be trimmed while this generation is kept; build with --like URL");
