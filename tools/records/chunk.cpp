@@ -57,17 +57,15 @@ std::string chunk_key(std::string_view prefix, std::string_view set_name, const 
   return key.append(std::to_string(number));
 }
 
-std::optional<ChunkKey> parse_chunk_key(std::string_view prefix, std::string_view key) {
-  const std::size_t set_at = prefix.size() + 1;
-  const std::size_t set_end = key.find(':', set_at);
-  if (set_end == std::string_view::npos) return std::nullopt;
-  ChunkKey parsed{.set_name = std::string(key.substr(set_at, set_end - set_at))};
-  const auto push_id = parse_id(key.substr(set_end + 1, 2 * parsed.push_id.size()));
+std::optional<PushId> push_of_chunk(std::string_view prefix, std::string_view set_name,
+                                    std::string_view key) {
+  const std::size_t id_at = std::min(key.size(), prefix.size() + set_name.size() + 2);
+  const auto push_id = parse_id(key.substr(id_at, 2 * std::tuple_size_v<PushId>));
   const std::string_view digits = key.substr(key.rfind(':') + 1);
-  std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
-  if (!push_id || key != chunk_key(prefix, parsed.set_name, *push_id, parsed.number)) return std::nullopt;
-  parsed.push_id = *push_id;
-  return parsed;
+  std::uint32_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_chunk = push_id && key == chunk_key(prefix, set_name, *push_id, number);
+  return is_chunk ? push_id : std::nullopt;
 }
 
 std::string encode_chunk(std::uint32_t number, Bytes payload) {

@@ -41,13 +41,8 @@ Span chunk_payload(Span snapshot, std::uint32_t number) {
 
 std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,
                       std::uint32_t number);
-struct ChunkKey {
-  std::string set_name;
-  PushId push_id{};
-  std::uint32_t number = 0;
-};
-// What such a key says; nothing for any other key.
-std::optional<ChunkKey> parse_chunk_key(std::string_view prefix, std::string_view key);
+// The push of a chunk of this set by its key; nothing for any other key.
+std::optional<PushId> push_of_chunk(std::string_view prefix, std::string_view set_name, std::string_view key);
 
 std::string encode_chunk(std::uint32_t number, Bytes payload);
 // Returns the payload inside `value`. Throws Data naming `source` unless magic, number, size and checksum

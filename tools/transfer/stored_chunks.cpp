@@ -1,28 +1,11 @@
 #include "tools/transfer/stored_chunks.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
-#include <tuple>
 
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
-namespace {
-
-// The push of a chunk whose key is as chunk_key() writes it; nothing for any other key.
-std::optional<PushId> push_of_chunk(const Store& store, const std::string& set_name, std::string_view key) {
-  const auto push_id =
-      parse_id(key.substr(store.prefix().size() + set_name.size() + 2, 2 * std::tuple_size_v<PushId>));
-  const std::string_view digits = key.substr(key.rfind(':') + 1);
-  std::uint32_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_chunk = push_id && key == chunk_key(store.prefix(), set_name, *push_id, number);
-  return is_chunk ? push_id : std::nullopt;
-}
-
-}  // namespace
 
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
                                          const SnapshotRecord& record, std::uint32_t first) {
@@ -38,7 +21,8 @@ StoredChunks stored_chunks(Store& store, const std::string& set_name) {
   StoredChunks chunks;
   if (!store.abilities().list) return chunks;
   for (std::string& key : store.keys_with_prefix(store.prefix() + ":" + set_name + ":")) {
-    if (const auto push_id = push_of_chunk(store, set_name, key)) chunks[*push_id].push_back(std::move(key));
+    if (const auto push_id = push_of_chunk(store.prefix(), set_name, key))
+      chunks[*push_id].push_back(std::move(key));
   }
   return chunks;
 }
