@@ -25,7 +25,7 @@ struct PullOptions {
 
 Pulled pull_set(Store& store, const std::string& set_name) {
   ProgressLine progress("pulling from " + store.name());
-  return pull(store, set_name, 0, progress.in_bytes());
+  return pull(store, set_name, progress.in_bytes());
 }
 
 // The moment of the file that would be replaced; zero unless that is a snapshot of that set, signed by one of

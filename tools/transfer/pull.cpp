@@ -3,7 +3,6 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/program/units.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -95,23 +94,15 @@ std::optional<Baseline> read_baseline_before(Store& store, const std::string& se
   return read_baseline(store, set_name, pointer.previous.front(), snapshot);
 }
 
-Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
+Pulled pull(Store& store, const std::string& set_name, const Progress& progress) {
   std::optional<SnapshotRecord> tried;
   for (;;) {
     const auto pointer = read_pointer(store, set_name);
     if (!pointer)
       throw Error(ErrorKind::MissingInput, store.name() + ": set \"" + set_name + "\" was never pushed");
     const SnapshotRecord& current = *pointer->current;
-    const std::string source = name_of(store, set_name, current);
-    if (max_bytes != 0 && current.bytes > max_bytes) {
-      throw Error(ErrorKind::MaxSize, source + ": is " + format_bytes(current.bytes) +
-                                          ", above the limit of " + format_bytes(max_bytes));
-    }
     auto fetched = fetch(store, set_name, current, progress);
-    if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
-      const SnapshotView view = SnapshotView::decode(snapshot->get(), source, Check::Tables);
-      return {current, read_baseline_before(store, set_name, *pointer, view), std::move(*snapshot)};
-    }
+    if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) return {current, std::move(*snapshot)};
     if (tried == current) throw_damaged(store, set_name, current, std::get<MissingChunk>(fetched));
     tried = current;
   }

@@ -62,17 +62,14 @@ PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& g
 
 struct Pulled {
   SnapshotRecord record;
-  std::optional<Baseline> before;  // the generation before, from the same pointer record
   SnapshotBytes snapshot;
 };
 
 // Fetches the current generation and checks every chunk and the whole, then decodes everything and compares
 // set name and build id with the record. If a chunk is missing, starts again from the pointer, since a push
 // may just have replaced it; if it is missing again under the same record, throws Data "damaged, push
-// again". Throws MissingInput if the set was never pushed, Unavailable, Data. `max_bytes` refuses a larger
-// snapshot before anything is allocated (0: no limit).
-Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
-            const Progress& progress = {});
+// again". Throws MissingInput if the set was never pushed, Unavailable, Data.
+Pulled pull(Store& store, const std::string& set_name, const Progress& progress = {});
 
 // The one that fetch() did not find.
 struct MissingChunk {

@@ -228,13 +228,6 @@ TEST_F(PullTest, SaysThatASetWasNeverPushed) {
   EXPECT_EQ(read_pointer(*store_, "shop"), std::nullopt);
 }
 
-TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
-  const std::uint64_t bytes = snapshot_.get().size();
-  EXPECT_EQ(keysieve::pull(*store_, "tags", bytes).record.generation, 1U);
-  EXPECT_THAT(message_of<ErrorKind::MaxSize>([&] { keysieve::pull(*store_, "tags", bytes - 1); }),
-              AllOf(StartsWith(url_ + ": set \"tags\" generation 1: is "), HasSubstr("above the limit of ")));
-}
-
 TEST_F(PullTest, AllocatesNothingForAClaimedSize) {
   // The record claims 32 TiB; the first chunk exists and is right.
   change_record([](SnapshotRecord& record) { record.bytes = std::uint64_t{1} << 45; });
