@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tools/records/pointer_record.hpp"
-#include "tools/stores/store.hpp"
 
 namespace keysieve {
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/builder/base/random.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
@@ -298,8 +297,9 @@ class Push {
       remove();
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
-      warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
-                          "which the next push removes: " + error.what());
+      warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left" +
+                          (store_.abilities().list ? ", which the next push removes: " : ": ") +
+                          error.what());
     }
   }
 

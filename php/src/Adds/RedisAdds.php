@@ -36,7 +36,7 @@ final class RedisAdds implements Adds
     private const KEY_BYTES = 1 << 20; // loaders skip what is longer
     private const BATCH_KEYS = 1_000;
     private const BATCH_BYTES = 1 << 20;
-    /** As in tools/stores/redis/redis_store.cpp: an entry says when its log was begun, and how many keys that has had. Then
+    /** As in tools/stores/redis/redis_scripts.hpp: an entry says when its log was begun, and how many keys that has had. Then
      * it tells the loaders. */
     private const APPEND = <<<'LUA'
         local function last(from)

@@ -10,8 +10,7 @@ namespace keysieve {
 inline constexpr std::string_view kChannelSuffix = ":changes";
 #define KEYSIEVE_TELL "redis.pcall('PUBLISH', KEYS[1]:match('^[^:]*') .. ':changes', KEYS[1]) "
 
-// One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
-// missing key is false, and so is an argument that was not given.
+// One command instead of WATCH and MULTI: a connection may be lost between those two.
 inline constexpr std::string_view kCompareAndSetScript =
     "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) " KEYSIEVE_TELL "return 1";
