@@ -140,13 +140,13 @@ ZEND_MINFO_FUNCTION(keysieve) {
   keysieve::print_settings(zend_module);
 }
 
-const zend_module_dep dependencies[] = {ZEND_MOD_REQUIRED("date") ZEND_MOD_REQUIRED("spl") ZEND_MOD_END};
+const zend_module_dep kDependencies[] = {ZEND_MOD_REQUIRED("date") ZEND_MOD_REQUIRED("spl") ZEND_MOD_END};
 
 }  // namespace
 
 zend_module_entry keysieve_module_entry = {STANDARD_MODULE_HEADER_EX,
                                            nullptr,
-                                           dependencies,
+                                           kDependencies,
                                            "keysieve",
                                            ext_functions,
                                            ZEND_MINIT(keysieve),

@@ -167,17 +167,27 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   }
 }
 
-TEST_F(DirStore, RemovesNothingWhenTheFileOfChangesCannotBeNamed) {
+TEST_F(DirStore, ChangesNothingWhenThereIsNoRoomForTheNamesOfNewFiles) {
   if (!can_trace()) GTEST_SKIP() << "this machine allows no tracing";
   const auto store = open();
-  FaultyEnd end{};
-  for (int at = 1; end.call != SYS_linkat; ++at) {
-    put(*store, "a", "1");
-    end = CallFaults().meet({"ENOSPC", ENOSPC}, at, [&] { remove_record(*open(), "a"); });
-    if (!end.has_met_fault) GTEST_SKIP() << "this file system has no files without names";
+  put(*store, "a", "1");
+  const std::vector<std::function<void(Store&)>> changes{[](Store& other) { remove_record(other, "a"); },
+                                                         [](Store& other) { put(other, "a", "2"); },
+                                                         [](Store& other) { append(other, {"b"}); }};
+  CallFaults faults;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    for (int at = 1;; ++at) {
+      const FaultyEnd end = faults.meet({"ENOSPC", ENOSPC}, at, [&] { changes[i](*open()); });
+      if (!end.has_met_fault) break;
+      if (end.call == SYS_linkat) {
+        EXPECT_FALSE(end.is_done);
+        EXPECT_EQ(store->get("a"), "1") << i << " at " << at;
+        EXPECT_THAT(keys_in(*store), IsEmpty()) << i << " at " << at;
+      }
+      put(*store, "a", "1");
+      fs::remove(folder_ + "/.log-" + kLog);
+    }
   }
-  EXPECT_FALSE(end.is_done);
-  EXPECT_EQ(store->get("a"), "1");
 }
 
 TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayOpenFiles) {

@@ -12,7 +12,7 @@ namespace {
 // A slot that moves redirects us at most twice; more often only while servers disagree for a moment.
 constexpr int kMaxRedirections = 5;
 
-const RedisCommand asking_command{"ASKING"};
+const RedisCommand kAskingCommand{"ASKING"};
 
 // A command on its way, until it has its reply.
 struct Passage {
@@ -124,7 +124,7 @@ class RedisCluster final : public RedisServers {
   void send(const RedisHost& host, const Group& group, Effect effect) {
     std::vector<RedisCommand> words;
     for (const Leg& leg : group) {
-      if (leg.is_asking) words.push_back(asking_command);
+      if (leg.is_asking) words.push_back(kAskingCommand);
       words.push_back(leg.passage->command->words);
     }
     if (must_replicate(host, effect)) words.push_back(replicas_.command());
