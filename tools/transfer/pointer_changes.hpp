@@ -1,6 +1,5 @@
 // Changes that push, rollback and delete make to a pointer record; no store is touched here. Their rules:
-//   - A push becomes current only if its id is above `chunks_removed_to`, which never falls, or if it is
-//   kept.
+//   - A push becomes current only if it is kept, or its id is above `chunks_removed_to`, which never falls.
 //     So the chunks of an obsolete push may be removed at any time, by anyone, however late: whatever clocks
 //     say, it never becomes current.
 //   - Entries of the adds log that a kept generation needs are not trimmed.
