@@ -65,7 +65,8 @@ std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, con
   const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
   std::optional<LayerWriter> layer = publisher.open_layer();
   if (!layer) return layer;
-  const bool is_miscounted = is_seen && layer->live_keys() != counted_;
+  // Never back to 0: that would hide the keys that a second loader, which must not be there, has added.
+  const bool is_miscounted = is_seen && counted_ != 0 && layer->live_keys() != counted_;
   if (is_miscounted) layer->count(counted_);
   const KeyHasher hasher(layer->seed());
   const std::optional<LogPosition> some = adds_.take_news();

@@ -177,6 +177,17 @@ class SetRefresherLayerDamage : public SetRefresherTest {
   std::vector<spdlog::sink_ptr> before_;
 };
 
+TEST_F(SetRefresherTest, HidesNoKeyThatASecondLoaderHasAdded) {
+  go_live();
+  refresh();
+  SetReader reader({.directory = site_.directory()}, "tags");
+  const KeyHash added = reader.follow()->snapshot().hasher()(key_number(kAddedFar.first));
+  Publisher({.directory = site_.directory()}, "tags").open_layer()->add(added);
+  EXPECT_TRUE(reader.attachment()->may_contain(added));
+  refresh();
+  EXPECT_TRUE(reader.follow()->may_contain(added));
+}
+
 // A bit that was gained only makes a maybe.
 TEST_F(SetRefresherLayerDamage, OfAnyBitThatWasSetIsRestored) {
   expect_nothing_found();
