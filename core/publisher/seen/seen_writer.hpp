@@ -56,7 +56,7 @@ class SeenWriter {
   void take_over(SeenWriter& old);
   // Releases the file `lock`, which the writer that takes over may need. The page stays locked.
   void unlock() noexcept { lock_ = {}; }
-  // The descriptors with its locks. Whoever has copies of all of them holds the locks.
+  // The descriptors that hold its locks. A process that inherits all of them holds the locks.
   [[nodiscard]] std::vector<int> locks() const;
   // Takes all filters from the page. A worker that kept a removed filter would call keys new that workers of
   // the next page call new again.

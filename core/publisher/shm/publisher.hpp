@@ -61,8 +61,8 @@ class Publisher {
   // Records what keeps the loader from its work.
   void note(const Troubles& troubles) noexcept;
   // The set has no loader any more: marks it as NotConfigured until a loader looks at it again. What is
-  // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
-  // is of no more use. Throws CannotCreate, Permission, MissingInput.
+  // published stays live. If nothing is, and no bypass is on, removes the folder instead; do not use
+  // this object after that. Throws CannotCreate, Permission, MissingInput.
   void leave();
   // Until when the store's bypass is on, 0 without end; nothing if it is off.
   [[nodiscard]] std::optional<UnixSeconds> store_bypass() const noexcept;

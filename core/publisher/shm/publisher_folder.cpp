@@ -131,7 +131,8 @@ FileDescriptor create_file(const SetFolder& folder, const std::string& file_name
   return file;
 }
 
-// FUSE, 9p and gVisor do not know the flag. Then a look has to do: under the lock nobody else takes the name.
+// FUSE, 9p and gVisor do not know the flag. Without it a look is enough: under the lock no other process
+// takes the name.
 void rename_file(const SetFolder& folder, const std::string& from, const std::string& to) {
   // As a system call, because musl 1.2.3 lacks the function.
   const int at = folder.descriptor().get();

@@ -24,7 +24,7 @@ std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::s
 // Called with the bytes of shared memory that are about to be taken; throws if they should not be.
 using CheckMemory = std::function<void(std::uint64_t bytes)>;
 
-// For a lock that failed though nobody else holds it. Throws CannotCreate, Permission.
+// For a lock that failed although no other process holds it. Throws CannotCreate, Permission.
 [[noreturn]] void throw_lock_error(const std::string& path, int error_number);
 
 // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,

@@ -1,4 +1,4 @@
-// What users are told is wrong. The first sixteen keep a loader from its work with a set, and it leaves them
+// The troubles that users see. The first sixteen keep a loader from its work with a set, and it leaves them
 // in shared memory: in the control page of a published set, in the page of a seen set. Readers do not look at
 // them; `keysieve status`, the doctor and metrics do. docs/runbook.md has a section for each name.
 #pragma once
