@@ -44,9 +44,10 @@ inline Deed rolling_back() {
   return [](Store& store) { rollback(store, "tags", plan_rollback(store, "tags")); };
 }
 // Removes what earlier pushes have left, and may shrink the set.
-inline Deed pushing_a_day_later() {
-  return [](Store& store) {
-    push(store, view_of(numbered_snapshot(10)), {.max_shrink = std::nullopt}, {}, unix_now() + kMoreThanADay);
+inline Deed pushing_a_day_later(UnixSeconds days = 1) {
+  return [days](Store& store) {
+    push(store, view_of(numbered_snapshot(10)), {.max_shrink = std::nullopt}, {},
+         unix_now() + days * kMoreThanADay);
   };
 }
 inline Deed one_after_another(std::vector<Deed> deeds) {
@@ -82,8 +83,9 @@ inline void expect_usable(Store& store, const std::string& when) {
 }
 
 // Holds once all are done and a day has passed: the next push leaves only the chunks of kept generations.
-inline void expect_nothing_else_after_a_day(Store& store, const std::string& when) {
-  pushing_a_day_later()(store);
+// Pushes that follow one of a later day have ids of that day: then count one day more.
+inline void expect_nothing_else_after_a_day(Store& store, const std::string& when, UnixSeconds days = 1) {
+  pushing_a_day_later(days)(store);
   expect_usable(store, when);
   if (!store.abilities().list) return;  // it drops by itself what is left
   const PointerRecord pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
