@@ -45,7 +45,7 @@ final class Agreed
         }
         if (isset($answers['package']['threw'])) {
             $message = &$answers['package']['threw']['message'];
-            $message = preg_replace(['/, called in \S+ on line \d+\z/', '/ must be of type string\|int\K\|float,/'], ['', ','], $message);
+            $message = preg_replace(['/, called in .+ on line \d+\z/', '/ must be of type string\|int\K\|float,/'], ['', ','], $message);
         }
         return $question->isStrict ? $answers : $this->withoutNull($answers);
     }

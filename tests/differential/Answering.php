@@ -22,7 +22,8 @@ final class Answering
 
     public function __construct()
     {
-        $this->callers = ['strict' => require __DIR__ . '/strict.php', 'coercive' => require __DIR__ . '/coercive.php'];
+        $caller = 'return static fn (callable $function, array $arguments): mixed => $function(...$arguments);';
+        $this->callers = ['strict' => eval("declare(strict_types=1); $caller"), 'coercive' => eval($caller)];
     }
 
     /** @return array<string, mixed> what was returned or thrown; what PHP said; the arguments if they were changed */
@@ -50,9 +51,6 @@ final class Answering
     private function ask(Question $question, array $arguments): mixed
     {
         $call = $this->callers[$question->isStrict ? 'strict' : 'coercive'];
-        if ($question->call === 'use') {
-            return \KeySieve\Reader\Settings::use(...$arguments);
-        }
         return $call($question->set === null ? "KeySieve\\$question->call" : [$this->set($question->set), $question->call], $arguments);
     }
 

@@ -19,8 +19,6 @@ final class SetHistory
     public bool $isSeenAtOnce = false;
     /** The profile of the snapshot that was published last. */
     public string $keyProfile = '';
-    /** What the last step has published, if that is all that decides about the answers. */
-    public ?SnapshotBytes $justPublished = null;
 
     private readonly PublishedFolder $folder;
     private readonly Spoiling $spoiling;
@@ -54,7 +52,6 @@ final class SetHistory
     public function step(): string
     {
         $this->isSeenAtOnce = false;
-        $this->justPublished = null;
         $weights = ['publishFresh' => 15, 'nothing' => 5, 'wait' => 5];
         if ($this->spoiling->isSpoilt()) {
             $weights += ['mend' => 15];
@@ -114,8 +111,6 @@ final class SetHistory
             $what .= ', live page: ' . $live->damage($random);
             $live = $random->chance(0.8) ? $live->seal() : $live;
             $content = $content->unknown('');
-        } elseif ($this->bypassed === 0 && $content->missing === null) {
-            $this->justPublished = $content->snapshot;
         }
         foreach (['live' => $live->bytes, 'ks' => $content->snapshot->bytes] as $ending => $bytes) {
             $name = PublishedFolder::fileName($this->number, $ending);
@@ -150,7 +145,6 @@ final class SetHistory
         $names = ['', 'control', PublishedFolder::fileName($this->number, 'ks'), PublishedFolder::fileName($this->number, 'live')];
         $there = array_filter($names, fn (string $name): bool => $name === '' || $this->folder->read($name) !== null);
         $this->truth->absent = [];
-        $this->justPublished = null;
         $this->hasLayer = $this->isSound = false;
         return $this->spoiling->spoil($this->random->of(array_values($there)));
     }
@@ -249,7 +243,6 @@ final class SetHistory
     private function knowNothing(): void
     {
         $this->truth->forget();
-        $this->justPublished = null;
         $this->hasLayer = $this->isSound = false;
     }
 

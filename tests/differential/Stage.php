@@ -22,7 +22,6 @@ final class Stage
     public readonly bool $isRoot;
     public readonly Clock $clock;
     public readonly Workers $workers;
-    public readonly CopiedFiles $copies;
     /** @var string[] */
     private readonly array $kinds;
     /** @var list<BuiltSet> */
@@ -34,8 +33,7 @@ final class Stage
     {
         $this->isRoot = fileowner($work) === 0;
         $this->clock = new Clock();
-        $this->workers = new Workers($work, $this->clock, $this->isRoot ? self::NOBODY : 0);
-        $this->copies = new CopiedFiles($work);
+        $this->workers = new Workers($this->clock, $this->isRoot ? self::NOBODY : 0);
         $this->kinds = SharedMemory::kinds();
         SharedMemory::putWithLayer(self::COMPANION, ['apple', '1', 'key 1', 'key 2', 'key 3']);
         Program::output(['chmod', '-R', 'a+rX', SharedMemory::folder(self::COMPANION)]);

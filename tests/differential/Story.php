@@ -24,8 +24,6 @@ final class Story
     private readonly Agreed $agreed;
     /** @var array{extension: Worker, package: Worker} */
     private readonly array $workers;
-    /** @var list<array<string, mixed>> to the questions that were asked last */
-    private array $answersOfPackage = [];
     private Question $asked;
 
     public function __construct(public readonly int $seed, private readonly Stage $stage)
@@ -56,7 +54,7 @@ final class Story
                 if ($asked[0]->call === 'begin_request') {
                     $this->stage->clock->advance($this->random->between(1, 2));
                 }
-                $finding = $this->ask($asked) ?? ($this->random->chance(0.1) ? $this->askElsewhere() : null);
+                $finding = $this->ask($asked);
             }
         } catch (Died $death) {
             $finding = new Finding($this, $this->asked, $death->getMessage());
@@ -74,56 +72,14 @@ final class Story
             $worker->ask($questions);
         }
         $finding = null;
-        $this->answersOfPackage = [];
         foreach ($questions as $question) {
             $this->asked = $question;
             $answers = array_map(static fn (Worker $worker): array => $worker->nextAnswer(), $this->workers);
             ++$this->questions;
-            $this->answersOfPackage[] = $answers['package'];
             $finding ??= $this->judge($question, $answers);
         }
         $logged = array_map(static fn (Worker $worker): array => ['returned' => $worker->newLogLines()], $this->workers);
         return $finding ?? $this->judge(new Question('error_log'), $logged);
-    }
-
-    /**
-     * Asks the package for a copy of what was published, in its other source.
-     *
-     * @throws Died
-     */
-    private function askElsewhere(): ?Finding
-    {
-        $snapshot = $this->history->justPublished;
-        if ($this->settings !== [] || $snapshot?->text('set_name') !== $this->set) {
-            return null;
-        }
-        $keys = new ArrayOf([...$this->random->some($this->history->truth->certain, 100), ...(new Arguments($this->random))->keys(100)]);
-        $questions = static fn (string $set): array => [
-            new Question('mayContainMany', [$keys], [$set, null, false]), new Question('availability', [], [$set, null, false]),
-        ];
-        $finding = $this->ask($questions($this->set));
-        $expected = $this->answersOfPackage;
-        $copies = $this->stage->copies;
-        $copy = $this->set . '-' . count($this->steps);
-        $copies->copy($snapshot, $copy);
-        $answers = $this->askPackage(new Question('use', [$copies->source]), ...$questions($copy));
-        $wrong = Comparison::difference($expected, array_slice($answers, 1));
-        $finding ??= $wrong === null ? null : new Finding($this, $questions($copy)[0], "as a file: $wrong");
-        $this->askPackage(new Question('use', ['directory:' . SharedMemory::directory()]));
-        $this->workers['package']->newLogLines();
-        $copies->remove($copy);
-        return $finding;
-    }
-
-    /**
-     * @return list<array<string, mixed>>
-     * @throws Died
-     */
-    private function askPackage(Question ...$questions): array
-    {
-        $this->asked = $questions[0];
-        $this->workers['package']->ask($questions);
-        return array_map(fn (): array => $this->workers['package']->nextAnswer(), $questions);
     }
 
     /** @param array{extension: array<string, mixed>, package: array<string, mixed>} $answers */

@@ -16,10 +16,9 @@ final class Workers
     private array $pairs = [];
     /** @var array<string, int> */
     private array $stories = [];
-    private int $started = 0;
 
     /** @param int $user who runs them; 0: the user of this process */
-    public function __construct(private readonly string $work, private readonly Clock $clock, private readonly int $user)
+    public function __construct(private readonly Clock $clock, private readonly int $user)
     {
     }
 
@@ -70,6 +69,6 @@ final class Workers
         }
         array_push($command, __DIR__ . '/answer.php', ...array_filter([$settings['open_basedir'] ?? '']));
         $environment = ['KEYSIEVE_TEST_USER' => (string) $this->user] + $this->clock->environment();
-        return new Worker($implementation, $command, $environment, "$this->work/$implementation-" . ++$this->started);
+        return new Worker($implementation, $command, $environment);
     }
 }

@@ -8,12 +8,12 @@
 declare(strict_types=1);
 
 use KeySieve\Set;
-use KeySieve\Tests\Differential\{Answering, ArrayOf, IfUnknown, Question, Text};
+use KeySieve\Tests\Differential\{Answering, Question};
 
-require __DIR__ . '/bootstrap.php';
+require __DIR__ . '/../../php-tests/bootstrap.php';
 
 // Nothing is loaded later, when this process may be another user, who may look at nothing but the sets.
-array_map(class_exists(...), [Set::class, ArrayOf::class, IfUnknown::class, Question::class, Text::class]);
+array_map(class_exists(...), [Set::class, Question::class]);
 $answering = new Answering();
 $user = (int) getenv('KEYSIEVE_TEST_USER');
 if ($user !== 0 && !(posix_setgid($user) && posix_setuid($user))) {

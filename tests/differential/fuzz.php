@@ -12,7 +12,7 @@ use KeySieve\Tests\Differential\Stage;
 use KeySieve\Tests\Differential\Story;
 use KeySieve\Tests\Support\Program;
 
-require __DIR__ . '/bootstrap.php';
+require __DIR__ . '/../../php-tests/bootstrap.php';
 
 set_error_handler(static function (int $level, string $message, string $file, int $line): bool {
     (error_reporting() & $level) !== 0 && throw new ErrorException($message, 0, $level, $file, $line);
