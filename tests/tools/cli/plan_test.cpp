@@ -150,7 +150,7 @@ TEST_F(Plan, IsWhatBuildDoes) {
   }
 }
 
-// That gnuplot takes it, php-tests/PlanPlotTest.php checks.
+// That gnuplot takes it, tests/docs/recipes/choose_a_filter checks.
 class PlanPlot : public KeysieveProgram {
  protected:
   [[nodiscard]] std::string plot(const Words& options = {}) const {
