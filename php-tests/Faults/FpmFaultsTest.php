@@ -125,17 +125,19 @@ final class FpmFaultsTest extends TestCase
         $this->report("php-fpm: $rounds reloads while a publish stood still in its middle");
     }
 
+    /** The whole way of the data: key list, snapshot of another kind and seed each time, LMDB, the real keysieved, shared memory, php-fpm. */
     public function testRestartsOfKeysievedFailNoRequest(): void
     {
         $loader = new Loader(['followed']);
-        $push = static fn () => $loader->push(SharedMemory::build('followed', self::keys(self::KEYS)));
-        $push();
+        $kinds = SharedMemory::kinds();
+        $push = static fn (int $round) => $loader->push(SharedMemory::build('followed', self::keys(self::KEYS), ['--kind', $kinds[$round % count($kinds)]]));
+        $push(0);
         self::assertSoon(static fn (): bool => (new Set('followed'))->info() !== null, $loader->log(...));
         $this->pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
         $this->startClients();
-        $rounds = Soak::rounds(4, 400);
+        $rounds = Soak::rounds(count($kinds), 400);
         for ($round = 0; $round < $rounds; ++$round) {
-            $push();
+            $push($round + 1);
             $loader->restart($round % 2 === 0 ? SIGTERM : SIGKILL);
         }
         $last = static fn (): bool => (new Set('followed'))->info()->generation === $rounds + 1;
