@@ -6,13 +6,12 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
-use KeySieve\Tests\Support\RedisCluster;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** RedisAdds with its clients, and a queue. UserNamesTest has a loader too, ApplicationsTest the frameworks. */
+/** RedisAdds with its clients, and a queue. ReadmeTest has a loader too, ApplicationsTest the frameworks. */
 final class AddsTest extends TestCase
 {
     private RedisServer $redis;
@@ -24,9 +23,10 @@ final class AddsTest extends TestCase
         $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
     }
 
-    public function testKeysAreAddedAsBytesWhateverTheConnectionDoesToOthers(): void
+    /** @return iterable<string, array{string, string}> what code prints, and the code */
+    public static function calls(): iterable
     {
-        $output = $this->code(<<<'PHP'
+        yield 'keys are added as bytes, whatever the connection does to others' => ['[]4' . bin2hex("2024|\0\xff\r\n||猫"), <<<'PHP'
             $redis->setOption(Redis::OPT_PREFIX, 'site:');
             $redis->setOption(Redis::OPT_SERIALIZER, Redis::SERIALIZER_PHP);
             (new RedisAdds(static fn () => $redis, 'shop'))->add('tags', 2024, "\0\xff\r\n", '', '猫');
@@ -34,37 +34,22 @@ final class AddsTest extends TestCase
             $redis->setOption(Redis::OPT_SERIALIZER, Redis::SERIALIZER_NONE);
             $redis->setOption(Redis::OPT_PREFIX, '');
             echo bin2hex(implode('|', array_column($redis->xRange('shop:tags:adds', '-', '+'), 'key')));
-            PHP);
-        self::assertSame('[]4' . bin2hex("2024|\0\xff\r\n||猫"), $output);
-    }
-
-    public function testManyKeysAreAddedInTheirOrder(): void
-    {
-        $output = $this->code(<<<'PHP'
+            PHP];
+        yield 'many keys are added in their order' => ['true2504last', <<<'PHP'
             (new RedisAdds(static fn () => $redis))->add('tags', ...range(1, 2_500), ...array_fill(0, 3, str_repeat('x', 700_000)), ...['last']);
             $entries = array_column($redis->xRange('keysieve:tags:adds', '-', '+'), 'key');
             echo json_encode(array_slice($entries, 0, 2_500) === array_map(strval(...), range(1, 2_500))), count($entries), end($entries);
-            PHP);
-        self::assertSame('true2504last', $output);
-    }
-
-    /** As `keysieve add` does, so that a loader notices what a server has lost. */
-    public function testEachEntrySaysWhenItsLogWasBegunAndTheCount(): void
-    {
-        $output = $this->code(<<<'PHP'
+            PHP];
+        // As `keysieve add` does, so that a loader notices what a server has lost.
+        yield 'each entry says when its log was begun and the count' => ['1231', <<<'PHP'
             $adds = new RedisAdds(static fn () => $redis);
             $adds->add('tags', 'a', 'b');
             $redis->xAdd('keysieve:tags:adds', '*', ['key' => 'of another client']);
             $adds->add('tags', 'c');
             $counted = array_filter($redis->xRange('keysieve:tags:adds', '-', '+'), static fn (array $entry): bool => isset($entry['count']));
             echo implode(array_column($counted, 'count')), count(array_unique(array_column($counted, 'log')));
-            PHP);
-        self::assertSame('1231', $output);
-    }
-
-    public function testLoadersAreToldOnce(): void
-    {
-        $output = $this->code(<<<'PHP'
+            PHP];
+        yield 'loaders are told once' => ['*3 $7 message $12 shop:changes $14 shop:tags:adds *3 $7 message $12 shop:changes $3 end', <<<'PHP'
             $loader = stream_socket_client('unix://' . getenv('EXAMPLES_REDIS'));
             $heard = static fn (int $lines): string => implode(' ', array_map(static fn (): string => trim(fgets($loader)), range(1, $lines)));
             fwrite($loader, "SUBSCRIBE shop:changes\r\n");
@@ -72,13 +57,8 @@ final class AddsTest extends TestCase
             (new RedisAdds(static fn () => $redis, 'shop'))->add('tags', 'a', 'b');
             $redis->publish('shop:changes', 'end');
             echo $heard(14);
-            PHP);
-        self::assertSame('*3 $7 message $12 shop:changes $14 shop:tags:adds *3 $7 message $12 shop:changes $3 end', $output);
-    }
-
-    public function testAKeyLongerThan1MiBRejectsTheWholeCall(): void
-    {
-        $output = $this->code(<<<'PHP'
+            PHP];
+        yield 'a key longer than 1 MiB rejects the whole call' => ['a key has 1048577 bytes, and loaders skip those with more than 10485760', <<<'PHP'
             $long = str_repeat('x', 1 << 20);
             try {
                 (new RedisAdds(static fn () => $redis))->add('tags', 'short', "{$long}x");
@@ -86,8 +66,66 @@ final class AddsTest extends TestCase
                 echo $error->getMessage(), $redis->exists('keysieve:tags:adds');
             }
             (new RedisAdds(static fn () => $redis))->add('tags', $long);
-            PHP);
-        self::assertSame('a key has 1048577 bytes, and loaders skip those with more than 10485760', $output);
+            PHP];
+        // As Redis does with clients that are idle for longer than its setting `timeout`.
+        yield 'an open connection may have been closed' => ['ab', <<<'PHP'
+            $adds = new RedisAdds(connect(...));
+            $adds->add('tags', 'a');
+            $redis->rawCommand('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+            $adds->add('tags', 'b');
+            echo implode(array_unique(array_column($redis->xRange('keysieve:tags:adds', '-', '+'), 'key')));
+            PHP]; // b may be there twice, if only its reply was lost
+        // Other code has chosen a database, and PHP keeps the connection for the next object.
+        yield 'a persistent connection gets its own database' => ['[true,2]', <<<'PHP'
+            function persistent(): Redis
+            {
+                $redis = new Redis();
+                $redis->pconnect(getenv('EXAMPLES_REDIS'));
+                return $redis;
+            }
+            $other = persistent();
+            $other->select(5);
+            $id = $other->rawCommand('CLIENT', 'ID');
+            unset($other);
+            $adds = new RedisAdds(static fn (): Redis => persistent());
+            $adds->add('tags', 'a');
+            $adds->add('tags', 'b');
+            unset($adds);
+            echo json_encode([persistent()->rawCommand('CLIENT', 'ID') === $id, $redis->rawCommand('XLEN', 'keysieve:tags:adds')]);
+            PHP];
+        yield 'the database is that of the new connection' => ['2', <<<'PHP'
+            $shared = connect();
+            $shared->select(3);
+            $adds = new RedisAdds(static fn (): Redis => $shared);
+            $adds->add('tags', 'a');
+            $shared->select(5);
+            $adds->add('tags', 'b');
+            $redis->select(3);
+            echo $redis->rawCommand('XLEN', 'keysieve:tags:adds');
+            PHP];
+        yield 'a queue takes what the store does not' => ['0' . bin2hex("42|\xff"), <<<'PHP'
+            $queue = [];
+            $enqueue = static function (QueuedKeys $keys) use (&$queue): void {
+                $queue[] = json_encode($keys, JSON_THROW_ON_ERROR);
+            };
+            $adds = new QueuedAdds(new RedisAdds(static fn () => $redis), $enqueue);
+            $adds->add('tags', 'a');
+            echo count($queue);
+            $redis->set('keysieve:users:adds', 'x');
+            $adds->add('users', 42, "\xff");
+            $redis->del('keysieve:users:adds');
+            foreach ($queue as $json) {
+                $keys = json_decode($json, true);
+                (new QueuedKeys(...$keys))->addTo(new RedisAdds(static fn () => $redis));
+            }
+            echo bin2hex(implode('|', array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key')));
+            PHP];
+    }
+
+    #[DataProvider('calls')]
+    public function testKeysReachTheLog(string $expected, string $code): void
+    {
+        self::assertSame($expected, $this->code($code));
     }
 
     public function testASetHasANameThatCanBeOne(): void
@@ -148,57 +186,6 @@ final class AddsTest extends TestCase
             }
             PHP);
         self::assertSame('["d","e"]', $output);
-    }
-
-    /** As Redis does with clients that are idle for longer than its setting `timeout`. */
-    public function testAnOpenConnectionMayHaveBeenClosed(): void
-    {
-        $output = $this->code(<<<'PHP'
-            $adds = new RedisAdds(connect(...));
-            $adds->add('tags', 'a');
-            $redis->rawCommand('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-            $adds->add('tags', 'b');
-            echo implode(array_unique(array_column($redis->xRange('keysieve:tags:adds', '-', '+'), 'key')));
-            PHP);
-        self::assertSame('ab', $output); // b may be there twice, if only its reply was lost
-    }
-
-    /** Other code has chosen a database, and PHP keeps the connection for the next object. */
-    public function testAPersistentConnectionGetsItsOwnDatabase(): void
-    {
-        $output = $this->code(<<<'PHP'
-            function persistent(): Redis
-            {
-                $redis = new Redis();
-                $redis->pconnect(getenv('EXAMPLES_REDIS'));
-                return $redis;
-            }
-            $other = persistent();
-            $other->select(5);
-            $id = $other->rawCommand('CLIENT', 'ID');
-            unset($other);
-            $adds = new RedisAdds(static fn (): Redis => persistent());
-            $adds->add('tags', 'a');
-            $adds->add('tags', 'b');
-            unset($adds);
-            echo json_encode([persistent()->rawCommand('CLIENT', 'ID') === $id, $redis->rawCommand('XLEN', 'keysieve:tags:adds')]);
-            PHP);
-        self::assertSame('[true,2]', $output);
-    }
-
-    public function testTheDatabaseIsThatOfTheNewConnection(): void
-    {
-        $output = $this->code(<<<'PHP'
-            $shared = connect();
-            $shared->select(3);
-            $adds = new RedisAdds(static fn (): Redis => $shared);
-            $adds->add('tags', 'a');
-            $shared->select(5);
-            $adds->add('tags', 'b');
-            $redis->select(3);
-            echo $redis->rawCommand('XLEN', 'keysieve:tags:adds');
-            PHP);
-        self::assertSame('2', $output);
     }
 
     public function testAForkedProcessOpensItsOwnConnection(): void
@@ -313,9 +300,8 @@ final class AddsTest extends TestCase
     /** @param string $connect defines cluster() */
     private function addToCluster(string $connect): void
     {
-        $cluster = new RedisCluster();
-        [$first, $second] = $cluster->nodes;
-        $cluster->command('SET', 'keysieve:wrong:adds', 'x');
+        [$first, $second] = RedisServer::cluster();
+        $first->command('SET', 'keysieve:wrong:adds', 'x');
         $output = $this->code("const PORT = {$first->port};$connect" . <<<'PHP'
             foreach (['tags', 'users', 'shop', 'x1', 'x2'] as $set) {
                 (new RedisAdds(cluster(...)))->add($set, $set, '猫');
@@ -328,33 +314,10 @@ final class AddsTest extends TestCase
             PHP);
         self::assertStringStartsWith('keysieve:wrong:adds: WRONGTYPE', $output);
         foreach (['tags', 'users', 'shop', 'x1', 'x2'] as $set) {
-            preg_match_all('/^key\n(.*)$/m', $cluster->command('XRANGE', "keysieve:$set:adds", '-', '+'), $added);
-            self::assertSame([$set, '猫'], $added[1]);
+            self::assertSame([$set, '猫'], $first->added($set));
         }
         self::assertGreaterThan(1, $first->command('DBSIZE'));
         self::assertGreaterThan(1, $second->command('DBSIZE'));
-    }
-
-    public function testAQueueTakesWhatTheStoreDoesNot(): void
-    {
-        $output = $this->code(<<<'PHP'
-            $queue = [];
-            $enqueue = static function (QueuedKeys $keys) use (&$queue): void {
-                $queue[] = json_encode($keys, JSON_THROW_ON_ERROR);
-            };
-            $adds = new QueuedAdds(new RedisAdds(static fn () => $redis), $enqueue);
-            $adds->add('tags', 'a');
-            echo count($queue);
-            $redis->set('keysieve:users:adds', 'x');
-            $adds->add('users', 42, "\xff");
-            $redis->del('keysieve:users:adds');
-            foreach ($queue as $json) {
-                $keys = json_decode($json, true);
-                (new QueuedKeys(...$keys))->addTo(new RedisAdds(static fn () => $redis));
-            }
-            echo bin2hex(implode('|', array_column($redis->xRange('keysieve:users:adds', '-', '+'), 'key')));
-            PHP);
-        self::assertSame('0' . bin2hex("42|\xff"), $output);
     }
 
     private function predis(): string

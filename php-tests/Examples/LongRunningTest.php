@@ -55,14 +55,6 @@ final class LongRunningTest extends TestCase
         self::assertSoon(fn (): bool => count($this->mapped()) === 1 && $this->mapped() !== $before);
     }
 
-    public function testMemoryDoesNotGrowWithJobs(): void
-    {
-        $this->work(3_000); // the allocator gets what it needs
-        $before = $this->residentKibibytes();
-        $this->work(3_000);
-        self::assertLessThan($before + 1_500, $this->residentKibibytes(), 'half a KiB of each job is kept');
-    }
-
     public function testAJobInWhichTheWorkerDiesIsDoneByTheNext(): void
     {
         $this->examples->query('ALTER TABLE articles RENAME TO away');
@@ -108,22 +100,6 @@ final class LongRunningTest extends TestCase
     private function push(string ...$pages): void
     {
         $this->redis->command('RPUSH', 'pages', ...$pages);
-    }
-
-    /** Has the worker do that many pages. */
-    private function work(int $pages): void
-    {
-        $page = json_encode(['id' => 7, 'tags' => ['猫', '犬', '2024']], JSON_THROW_ON_ERROR);
-        $this->push(...array_fill(0, $pages, $page));
-        $isDone = fn (): bool => $this->redis->command('LLEN', 'links') === (string) $pages;
-        self::assertSoon($isDone, $this->worker->output(...));
-        $this->redis->command('DEL', 'links');
-    }
-
-    private function residentKibibytes(): int
-    {
-        preg_match('/^VmRSS:\s+(\d+) kB$/m', file_get_contents("/proc/{$this->worker->pid()}/status"), $found);
-        return (int) $found[1];
     }
 
     private function insertDog(): void

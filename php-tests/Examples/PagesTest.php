@@ -80,19 +80,6 @@ final class PagesTest extends TestCase
         self::assertStringContainsString('<!-- 0 queries -->', $this->page('犬'));
     }
 
-    public function testASetBuiltByOtherRulesAnswersMaybe(): void
-    {
-        $examples = new Examples();
-        $examples->setUp();
-        SharedMemory::put('encyclopedia', ['another'], ['--key-profile', 'other-rules']);
-        SharedMemory::put('shop', ['another'], ['--key-profile', 'other-rules']);
-        $page = $examples->run('tag_links/page.php', '猫', '犬');
-        self::assertStringContainsString('<li>猫 <a href="/articles/%E7%8C%AB">article</a>', $page->output);
-        self::assertStringContainsString('<!-- 2 queries -->', $page->output);
-        self::assertStringContainsString('was built with key profile "other-rules", not "tag-', $page->errors);
-        $examples->publish('encyclopedia', 'shop');
-    }
-
     /** A process of another user may see other sets. */
     public function testTheStatusPageShowsTheStateOfEachSetAndWhyItDoesNotAnswer(): void
     {

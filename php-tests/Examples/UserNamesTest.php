@@ -5,35 +5,20 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
-use KeySieve\Tests\Support\Loader;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
-use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** Names that are free or taken, and registered by add-then-commit: with a Redis that a real keysieved follows. */
+/** Names that are free or taken, and registered by add-then-commit. ReadmeTest has a loader that finds what was added. */
 final class UserNamesTest extends TestCase
 {
     private RedisServer $redis;
     private Examples $examples;
-    private Loader $loader;
 
     protected function setUp(): void
     {
         $this->redis = new RedisServer();
         $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
-        $this->examples->output('setup.php');
-        Program::output(['rm', '-rf', SharedMemory::folder('users')]);
-        $this->loader = new Loader(['users'], $this->redis->url);
-        $this->loader->push($this->examples->build('users', $this->redis->url));
-        self::assertSoon(function (): bool {
-            return $this->examples->run('usernames/available.php', 'nobody')->output === "nobody: free\n0 queries\n";
-        }, $this->loader->log(...));
-    }
-
-    protected function tearDown(): void
-    {
-        unset($this->loader, $this->examples, $this->redis); // the next test's sets are those of another loader
+        $this->examples->setUp('users');
     }
 
     public function testNamesThatLookTheSameAreTheSame(): void
@@ -41,19 +26,8 @@ final class UserNamesTest extends TestCase
         self::assertSame(
             "carol: free\nAlice: taken\nＢＯＢ: taken\nJU\u{308}RGEN: taken\n"
                 . "ab: not a name\nno body: not a name\n\xff\xff\xff: not a name\n3 queries\n",
-            $this->available('carol', 'Alice', 'ＢＯＢ', "JU\u{308}RGEN", 'ab', 'no body', "\xff\xff\xff"),
+            $this->examples->output('usernames/available.php', 'carol', 'Alice', 'ＢＯＢ', "JU\u{308}RGEN", 'ab', 'no body', "\xff\xff\xff"),
         );
-    }
-
-    public function testARegisteredNameIsTakenForEverybodyWithoutABuild(): void
-    {
-        self::assertSame("Carol: free\n0 queries\n", $this->available('Carol'));
-        self::assertSame(
-            "Carol: registered\nCAROL: taken\nalice: taken\nx: not a name\n",
-            $this->examples->output('add_then_commit/register.php', 'Carol', 'CAROL', 'alice', 'x'),
-        );
-        self::assertSame(['carol'], $this->redis->added('users'), 'what is refused is not added');
-        self::assertSoon(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n");
     }
 
     public function testAnErrorThatIsNotAboutTheNameDoesNotMeanTaken(): void
@@ -86,6 +60,7 @@ final class UserNamesTest extends TestCase
             (fn () => $this->connection = $connection)->call($db);
             PHP;
         self::assertSame('taken', $this->register('alice', $prepare));
+        self::assertSame([], $this->redis->added('users'), 'what is refused is not added');
         self::assertSame('23505: duplicate key value violates unique constraint', $this->register('erin', $prepare));
     }
 
@@ -110,7 +85,7 @@ final class UserNamesTest extends TestCase
             echo $db->column('SELECT count(*) FROM users')[0];
             PHP);
         self::assertSame("[\"dave\"] 3\n4", $seen);
-        self::assertStringContainsString("\nkey\ndave\n", $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+'));
+        self::assertSame(['dave'], $this->redis->added('users'));
     }
 
     public function testAHangingRedisLeavesNoRow(): void
@@ -123,7 +98,6 @@ final class UserNamesTest extends TestCase
             } catch (KeySieve\Adds\AddException) {
             }
             PHP, 0.5);
-        $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
     }
 
@@ -159,10 +133,5 @@ final class UserNamesTest extends TestCase
             $names = new App\UserNames(new KeySieve\Set('users'), $db);
 
             PHP . $code);
-    }
-
-    private function available(string ...$names): string
-    {
-        return $this->examples->output('usernames/available.php', ...$names);
     }
 }

@@ -70,18 +70,6 @@ final class Examples
         Program::succeed([self::path('publish'), ...$sets], $this->environment);
     }
 
-    /** Builds a set of the database for a store. Gives the snapshot's file, which ends with this object. */
-    public function build(string $set, string $store): string
-    {
-        $keys = "{$this->folder}/$set.keys";
-        file_put_contents($keys, $this->output('keys.php', $set));
-        $profile = $this->output('keys.php', '--profile', $set);
-        $snapshot = "{$this->folder}/$set.ks";
-        $options = ['--set', $set, '--fpr', '0.01', '--like', $store, '--key-profile', $profile];
-        Program::keysieve('build', '-0', ...$options, ...[$keys, '-o', $snapshot]);
-        return $snapshot;
-    }
-
     /** Runs a script that must succeed without a word to standard error. */
     public function output(string $script, string ...$arguments): string
     {

@@ -4,12 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A redis-server of its own on a unix socket; as a node of a RedisCluster on ports, too. Ends with the object. */
+/** A redis-server of its own on a unix socket; as a node of a cluster on ports, too. Ends with the object. */
 final class RedisServer
 {
     public readonly string $socket;
-    /** As keysieve knows it. */
-    public readonly string $url;
     public readonly int $port;
     /** Where nodes talk to each other. */
     public readonly int $bus;
@@ -19,7 +17,6 @@ final class RedisServer
     {
         $folder = new Folder('redis');
         $this->socket = "$folder/redis.sock";
-        $this->url = "redis+unix://{$this->socket}";
         for ($attempts = $isNode ? 10 : 1; ; --$attempts) { // another program may take the ports before Redis does
             [$port, $bus] = $isNode ? self::freePorts() : [0, 0];
             $command = ['redis-server', '--port', "$port", '--unixsocket', $this->socket, '--dir', (string) $folder, '--save', ''];
@@ -31,6 +28,19 @@ final class RedisServer
             $attempts > 1 || throw new \RuntimeException("redis-server does not answer: {$process->output()}");
         }
         [$this->port, $this->bus, $this->process] = [$port, $bus, $process];
+    }
+
+    /** @return array{self, self} that share the keys */
+    public static function cluster(): array
+    {
+        [$first, $second] = $nodes = [new self(isNode: true), new self(isNode: true)];
+        $first->command('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+        $second->command('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+        $first->command('CLUSTER', 'MEET', '127.0.0.1', "$second->port", "$second->bus");
+        foreach ($nodes as $node) {
+            Deadline::reaches(static fn (): bool => str_contains($node->command('CLUSTER', 'INFO'), 'cluster_state:ok'));
+        }
+        return $nodes;
     }
 
     public function __destruct()
@@ -49,9 +59,11 @@ final class RedisServer
         $this->process->signal(SIGSTOP);
     }
 
+    /** In a cluster, asks the node that has the key. */
     public function command(string ...$words): string
     {
-        return trim(Program::output(['redis-cli', '-s', $this->socket, ...$words]));
+        $server = $this->port === 0 ? ['-s', $this->socket] : ['-c', '-p', "$this->port"];
+        return trim(Program::output(['redis-cli', ...$server, ...$words]));
     }
 
     /** @return string[] the keys of a set's adds log */
