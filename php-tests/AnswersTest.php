@@ -6,7 +6,6 @@ namespace KeySieve\Tests;
 
 use KeySieve\Availability;
 use KeySieve\Set;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -27,13 +26,6 @@ final class AnswersTest extends TestCase
         foreach (SharedMemory::kinds() as $kind) {
             yield $kind => [$kind];
         }
-    }
-
-    public function testEveryKindThatADefaultPlanShowsIsAmongThem(): void
-    {
-        $names = array_keys(iterator_to_array(self::kinds()));
-        $plan = json_decode(Program::keysieve('plan', '--keys', '1', '--json'), true, flags: JSON_THROW_ON_ERROR);
-        self::assertSame([], array_diff(array_column($plan['kinds'], 'kind'), $names));
     }
 
     public static function setUpBeforeClass(): void

@@ -5,13 +5,16 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\InvalidNameException;
+use KeySieve\LocalFilter;
+use KeySieve\Map;
+use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-
 use PHPUnit\Framework\Attributes\Group;
+
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
 use function KeySieve\stats;
@@ -39,6 +42,8 @@ final class ArgumentsTest extends TestCase
     {
         foreach ([
             static fn () => new Set($name),
+            static fn () => new Map($name),
+            static fn () => new SeenSet($name),
             static fn () => may_contain($name, 'apple'),
             static fn () => candidate_sets(['arguments', $name], 'apple'),
         ] as $call) {
@@ -71,10 +76,16 @@ final class ArgumentsTest extends TestCase
     #[DataProvider('badElements')]
     public function testNamesTheIndexOfAnElementThatIsNoKey(array $keys, string $message): void
     {
-        foreach (['mayContainMany', 'candidates'] as $method) {
-            $rule = "KeySieve\\Set::$method(): Argument #1 (\$keys) must be an array of string|int, $message";
-            self::assertThrows(\TypeError::class, $rule, static fn () => (new Set('arguments'))->$method($keys));
-            self::assertThrows(\TypeError::class, $rule, static fn () => CoerciveCalls::$method('arguments', $keys)); // PHP converts no elements
+        foreach (['Set::mayContainMany', 'Set::candidates', 'Map::getMany', 'SeenSet::addManyIfNew'] as $call) {
+            [$class, $method] = explode('::', "KeySieve\\$call");
+            $ask = static fn (iterable $keys) => (new $class('arguments'))->$method($keys, ...$method === 'getMany' ? [static fn () => []] : []);
+            $calls = [static fn () => $ask($keys), static fn () => $ask((static fn () => yield from $keys)())];
+            if (method_exists(CoerciveCalls::class, $method)) {
+                $calls[] = static fn () => CoerciveCalls::$method('arguments', $keys); // PHP converts no elements
+            }
+            foreach ($calls as $each) {
+                self::assertThrows(\TypeError::class, "KeySieve\\$call(): Argument #1 (\$keys) must be an array of string|int, $message", $each);
+            }
         }
     }
 
@@ -96,13 +107,20 @@ final class ArgumentsTest extends TestCase
 
     public function testStrictTypesLeaveNothingToCoerce(): void
     {
-        foreach (self::noKeys() as $key) {
+        foreach ([null, true, [], new \stdClass(), new \Exception('apple'), ...extension_loaded('keysieve') ? [1.0, 1.5] : []] as $key) {
             foreach ([
-                static fn () => (new Set('arguments'))->mayContain($key),
-                static fn () => may_contain('arguments', $key),
-                static fn () => candidate_sets(['arguments'], $key),
-            ] as $call) {
-                self::assertThrows(\TypeError::class, self::noKey($key), $call);
+                'Set::mayContain' => static fn () => (new Set('arguments'))->mayContain($key),
+                'may_contain' => static fn () => may_contain('arguments', $key),
+                'candidate_sets' => static fn () => candidate_sets(['arguments'], $key),
+                'Map::get' => static fn () => (new Map('arguments'))->get($key, static fn () => null),
+                'SeenSet::addIfNew' => static fn () => (new SeenSet('arguments'))->addIfNew($key),
+                'SeenSet::mayContain' => static fn () => (new SeenSet('arguments'))->mayContain($key),
+                'LocalFilter::add' => static fn () => (new LocalFilter(1))->add($key),
+                'LocalFilter::addIfNew' => static fn () => (new LocalFilter(1))->addIfNew($key),
+                'LocalFilter::mayContain' => static fn () => (new LocalFilter(1))->mayContain($key),
+            ] as $name => $call) {
+                self::assertThrows(\TypeError::class, "KeySieve\\$name(): Argument #", $call);
+                self::assertThrows(\TypeError::class, '($key) ' . self::noKey($key), $call);
             }
         }
     }
@@ -211,5 +229,12 @@ final class ArgumentsTest extends TestCase
         self::assertTrue((new Set(name: 'arguments', keyProfile: null, throw: null))->mayContain(key: 'apple'));
         self::assertTrue(may_contain(key: 'apple', set: 'arguments'));
         self::assertSame(['arguments'], candidate_sets(sets: ['arguments'], key: 'apple'));
+    }
+
+    /** How a TypeError says that one value is no key. PHP would make an int of a fraction, so the package takes floats. */
+    private static function noKey(mixed $value): string
+    {
+        $given = is_bool($value) && PHP_VERSION_ID >= 80300 ? var_export($value, true) : get_debug_type($value);
+        return 'must be of type string|int' . (extension_loaded('keysieve') ? ', ' : '|float, ') . "$given given";
     }
 }

@@ -5,89 +5,201 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/** Real requests to a real php-fpm, with opcache and JIT; its workers live through all that is published. */
+/** Real requests to a real php-fpm, with opcache and JIT; its workers live through all that is published, and serve sites with settings of their own. */
 final class FpmTest extends TestCase
 {
-    private const PAGE = <<<'PHP'
-        use KeySieve\Set;
+    private const REQUESTS = 100;
+    private const TEXT_BYTES = 50_000; // of the reason that phpinfo() prints
 
-        usleep(20_000); // so that both workers get requests
-        parse_str($_SERVER['QUERY_STRING'], $query);
-        $set = new Set($query['set']);
-        echo json_encode(['worker' => getmypid(), 'answer' => match ($query['what']) {
-            'keys' => $set->mayContainMany(['apple', 'pear']),
-            'jit' => opcache_get_status(false)['jit']['on'],
-        }]);
+    private const PAGE = <<<'PHP'
+        $answers = (new KeySieve\Set('site'))->mayContainMany(['apple', 'pear']);
+        ob_start();
+        (new ReflectionExtension('keysieve'))->info();
+        preg_match_all('~((?:Seen s|S)et \S+) </td><td class="v">(\w+)~', ob_get_clean(), $rows);
+        echo json_encode([
+            'worker' => getmypid(),
+            'answers' => $answers,
+            'calls' => array_map(static fn (array $row): int => $row['calls'], KeySieve\stats()),
+            'shown' => array_combine($rows[1], $rows[2]),
+            'function' => [KeySieve\may_contain('site', 'apple'), KeySieve\may_contain('site', 'pear')],
+            'sets' => [KeySieve\candidate_sets(['site'], 'apple'), KeySieve\candidate_sets(['site'], 'pear')],
+        ]);
         PHP;
 
-    private static ?FpmPool $pool;
+    private static function directoryOf(string $site): string
+    {
+        return SharedMemory::directory() . "-$site";
+    }
+
+    /** Publishes a set of one key for that site. */
+    private static function publish(string $site, string $key): void
+    {
+        $directory = self::directoryOf($site);
+        mkdir($directory);
+        $snapshot = SharedMemory::build('site', [$key]);
+        Program::keysieve('publish', '--directory', $directory, '--group', 'nogroup', $snapshot);
+    }
 
     public static function setUpBeforeClass(): void
     {
-        self::$pool = new FpmPool(self::PAGE);
+        self::needsRoot();
+        self::publish('apples', 'apple');
+        self::publish('pears', 'pear');
     }
 
-    public static function tearDownAfterClass(): void
+    public function testEachWorkerLogsAnUnknownSetOnceAndFindsItWhenItIsPublished(): void
     {
-        self::$pool = null;
-    }
-
-    public function testJitIsOn(): void
-    {
-        self::assertBothAnswer(true, 'jit', 'any');
-    }
-
-    public function testTheSameWorkersSeeANewPublication(): void
-    {
-        SharedMemory::put('fpm-fresh', ['apple']);
-        $workers = self::assertBothAnswer([true, false], 'keys', 'fpm-fresh');
-        SharedMemory::put('fpm-fresh', ['apple', 'pear']);
-        self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-fresh') === [[true, true], [true, true]]);
-        self::assertSame($workers, self::assertBothAnswer([true, true], 'keys', 'fpm-fresh'), 'none was restarted');
-    }
-
-    public function testAnUnknownSetIsLoggedOncePerWorkerAndFoundWhenItIsPublished(): void
-    {
+        $pool = new FpmPool(<<<'PHP'
+            usleep(20_000); // so that both workers get requests
+            $answers = (new KeySieve\Set('fpm-unknown'))->mayContainMany(['apple', 'pear']);
+            echo json_encode(['worker' => getmypid(), 'answer' => [...$answers, opcache_get_status(false)['jit']['on']]]);
+            PHP);
         for ($round = 0; $round < 10; ++$round) {
-            $workers = self::assertBothAnswer([true, true], 'keys', 'fpm-unknown');
+            $unknown = $pool->askBothWorkers();
+            self::assertSame([[true, true, true], [true, true, true]], array_values($unknown));
         }
-        self::assertSame(2, substr_count(file_get_contents(self::$pool->log), 'set "fpm-unknown" is missing'));
+        $logged = static fn (string $line): int => substr_count(file_get_contents($pool->log), "set \"fpm-unknown\" is $line");
+        self::assertSame(2, $logged('missing'));
         SharedMemory::put('fpm-unknown', ['apple']);
-        self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-unknown') === [[true, false], [true, false]]);
-        self::assertSame($workers, self::assertBothAnswer([true, false], 'keys', 'fpm-unknown'), 'none was restarted');
-        self::assertSame(2, substr_count(file_get_contents(self::$pool->log), 'set "fpm-unknown" is ready again'));
+        $known = array_fill_keys(array_keys($unknown), [true, false, true]); // none was restarted
+        self::assertSoon(static fn (): bool => $pool->askBothWorkers() === $known);
+        self::assertSame(2, $logged('ready again'));
     }
 
-    public function testAReloadLosesNothing(): void
+    public function testEachSiteIsAnsweredFromItsOwnDirectory(): void
     {
-        SharedMemory::put('fpm-reloaded', ['apple']);
-        $before = self::assertBothAnswer([true, false], 'keys', 'fpm-reloaded');
-        self::$pool->reload();
-        self::assertSoon(static function () use ($before): bool {
-            try {
-                $answers = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
-            } catch (\RuntimeException | \JsonException) {
-                return false; // a connection that the old workers had
+        $pool = new FpmPool(self::PAGE, ['pages' => ['pm.max_children' => '1']]);
+        $workers = [];
+        for ($round = 0; $round < 3; ++$round) {
+            foreach (['apples' => [true, false], 'pears' => [false, true]] as $site => $expected) {
+                $page = self::ask($pool, 'keysieve.directory=' . self::directoryOf($site));
+                self::assertSame($expected, $page['answers'], "$site, round $round");
+                self::assertSame($expected, $page['function']);
+                self::assertSame(array_map(static fn (bool $may): array => $may ? ['site'] : [], $expected), $page['sets']);
+                self::assertSame(['site' => 1 + 5 * $round], $page['calls'], 'of this site alone');
+                self::assertSame(['Set site' => 'ready'], $page['shown']);
+                $workers[] = $page['worker'];
             }
-            self::assertSame([[true, false]], array_unique(array_values($answers), SORT_REGULAR));
-            return array_intersect($before, array_keys($answers)) === [];
-        });
+        }
+        self::assertCount(1, array_unique($workers));
     }
 
-    /** @return int[] the processes of the workers */
-    private static function assertBothAnswer(mixed $expected, string $what, string $set): array
+    public function testSectionsOfHostsHoldForTheirRequestsAlone(): void
     {
-        $answers = self::$pool->askBothWorkers("what=$what&set=$set");
-        self::assertSame([$expected, $expected], array_values($answers));
-        return array_keys($answers);
+        $ini = 'keysieve.directory = ' . self::directoryOf('none') . "\n";
+        foreach (['apples', 'pears'] as $site) {
+            $ini .= "[HOST=$site.example]\nkeysieve.directory = " . self::directoryOf($site) . "\n";
+        }
+        $directives = ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => null];
+        $pool = new FpmPool(self::PAGE, ['pages' => $directives], ini: $ini);
+        $expected = ['apples' => [true, false], 'pears' => [false, true], 'other' => [true, true]];
+        for ($round = 0; $round < 3; ++$round) {
+            foreach ($expected as $site => $answers) {
+                $body = $pool->request(parameters: ['SERVER_NAME' => "$site.example"])->body();
+                self::assertSame($answers, json_decode($body, true)['answers'], "$site, round $round");
+            }
+        }
     }
 
-    /** @return mixed[] */
-    private static function answers(string $what, string $set): array
+    public function testEachSiteTrustsItsOwnOwner(): void
     {
-        return array_values(self::$pool->askBothWorkers("what=$what&set=$set"));
+        self::needsRoot();
+        self::publish('foreign', 'apple');
+        Program::output(['chown', '-R', '54321', self::directoryOf('foreign') . '/site']);
+        $pool = new FpmPool(self::PAGE, ['pages' => [
+            'pm.max_children' => '1',
+            'php_admin_value[keysieve.directory]' => self::directoryOf('foreign'),
+        ]]);
+        foreach (['nobody' => [true, true], '54321' => [true, false]] as $owner => $expected) {
+            for ($round = 0; $round < 2; ++$round) {
+                self::assertSame($expected, self::ask($pool, "keysieve.owner=$owner")['answers'], "$owner, round $round");
+            }
+        }
+        self::assertSame([true, true], self::ask($pool, 'keysieve.owner=nobody')['answers']);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function preloadDirectories(): iterable
+    {
+        yield 'under the settings of another site' => ['apples'];
+        yield 'under the same settings' => ['pears'];
+    }
+
+    /** The master runs the preload script itself where it is not root's, with the settings of php.ini. */
+    #[DataProvider('preloadDirectories')]
+    public function testAPreloadScriptLeavesNothingToTheWorkers(string $preloaded): void
+    {
+        $script = SharedMemory::directory() . '/preload-sites.php';
+        file_put_contents($script, <<<'PHP'
+            <?php
+            final class Asking
+            {
+                public static ?KeySieve\Set $set = null;
+
+                public static function answer(): bool
+                {
+                    return (new KeySieve\Set('site'))->mayContain('pear');
+                }
+            }
+            Asking::$set = new KeySieve\Set('site');
+            (new KeySieve\SeenSet('site'))->availability();
+            KeySieve\may_contain('site', 'apple') !== Asking::$set->mayContain('pear') || exit(1);
+            PHP);
+        $pool = new FpmPool(
+            "Asking::\$set === null && Asking::answer() || exit('an object or an answer has survived');\n" . self::PAGE,
+            ['pages' => ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => self::directoryOf('pears')]],
+            settings: [
+                'keysieve.directory' => self::directoryOf($preloaded),
+                'opcache.preload' => $script,
+            ],
+            user: 'nobody',
+        );
+        $page = json_decode($pool->request()->body(), true, flags: JSON_THROW_ON_ERROR);
+        self::assertSame([false, true], $page['answers']);
+        self::assertSame(['site' => 2], $page['calls'], 'of the worker alone');
+        self::assertSame(['Set site' => 'ready'], $page['shown']);
+    }
+
+    /** PHP ends a script by a longjmp, which runs no destructors, after a fatal error. */
+    #[Group('unsanitized')]
+    public function testAFatalErrorInPhpinfoLeavesNothingInTheWorker(): void
+    {
+        $pool = new FpmPool(<<<'PHP'
+            echo 'begun'; // with a status that no error changes
+            flush();
+            $end = static fn (): string => eval('class Twice { const IT = 1; const IT = 2; }');
+            (new KeySieve\Set('nowhere'))->mayContain('apple');
+            ob_start(static fn (string $text): string => str_contains($text, 'Set nowhere') ? $end() : '', 1);
+            (new ReflectionExtension('keysieve'))->info();
+            echo 'finished';
+            PHP, [
+            'pages' => ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => null],
+        ], settings: ['keysieve.directory' => '/' . str_repeat('d', self::TEXT_BYTES), 'display_errors' => '0']);
+        $ask = static fn (int $number): bool => str_contains($pool->request((string) $number)->body(), 'finished');
+        array_map($ask, range(1, 20));
+        [$worker] = $pool->workers();
+        $before = self::kibibytesOf($worker);
+        self::assertNotContains(true, array_map($ask, range(1, self::REQUESTS)));
+        self::assertSame([$worker], $pool->workers());
+        self::assertLessThan(self::REQUESTS * self::TEXT_BYTES / 1_024 / 2, self::kibibytesOf($worker) - $before);
+    }
+
+    /** @return array<string, mixed> */
+    private static function ask(FpmPool $pool, string $setting): array
+    {
+        $body = $pool->request(parameters: ['PHP_ADMIN_VALUE' => $setting])->body();
+        return json_decode($body, true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    private static function kibibytesOf(int $process): int
+    {
+        self::assertSame(1, preg_match('/^RssAnon:\s+(\d+) kB$/m', file_get_contents("/proc/$process/status"), $found));
+        return (int) $found[1];
     }
 }

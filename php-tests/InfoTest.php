@@ -6,6 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\Group;
@@ -63,16 +64,32 @@ final class InfoTest extends TestCase
     }
 
     #[Group('extension')]
-    public function testPhpinfoCountsKnownAbsentKeysOfSetsThatHaveThem(): void
+    public function testPhpinfoHasARowForEachSetThatWasAsked(): void
     {
+        $windows = SeenWindows::open('shown', 100);
+        $windows->append();
         SharedMemory::put('known-info', ['apple'], ['--known-absent', self::listOfAbsent(5_000)]);
-        SharedMemory::put('plain-info', ['apple']);
-        $script = PhpScript::run(<<<'PHP'
-            KeySieve\candidate_sets(['known-info', 'plain-info'], 'apple');
-            phpinfo(INFO_MODULES);
-            PHP);
-        self::assertMatchesRegularExpression('/known-info.*, 1 key, 5000 known absent, \d+ bytes/', $script->output);
-        self::assertMatchesRegularExpression('/plain-info.*, 1 key, \d+ bytes/', $script->output);
+        SharedMemory::put('plain-info', ['apple', 'pear']);
+        SharedMemory::publish(SharedMemory::buildMap('map-info', ['apple' => 65_535]));
+        $code = <<<'PHP'
+            KeySieve\candidate_sets(['known-info', 'plain-info', 'map-info', 'not-there'], 'apple');
+            foreach (['shown', 'hidden'] as $name) {
+                (new KeySieve\SeenSet($name))->availability();
+            }
+            (new ReflectionExtension('keysieve'))->info();
+            PHP;
+        $output = PhpScript::run($code)->output;
+        foreach ([
+            '/^Set known-info => ready, .*, 1 key, 5000 known absent, \d+ bytes$/m',
+            '/^Set plain-info => ready, publication 1, split_block_bloom, 2 keys, \d+ bytes$/m',
+            '/^Set map-info => ready, .*, 1 key, values of 16 bits, \d+ bytes$/m',
+            '/^Set not-there => missing \(.*No such file or directory\)$/m',
+            '/^Seen set shown => ready, 2 filters, 8192 bytes$/m',
+            '/^Seen set hidden => missing \(.*No such file or directory\)$/m',
+        ] as $row) {
+            self::assertMatchesRegularExpression($row, $output);
+        }
+        self::assertStringContainsString('keysieve support => disabled', PhpScript::run($code, ['keysieve.enabled' => 0])->output);
     }
 
     public function testAKnownAbsentKeyIsAbsentUntilItIsAdded(): void

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Map;
 use KeySieve\Membership;
 use KeySieve\SeenSet;
 use KeySieve\Set;
@@ -90,7 +91,7 @@ final class IterablesTest extends TestCase
             yield 7 => 'apple';
             yield '7' => 'pear';
         };
-        $seen = new SeenSet('nowhere');
+        [$seen, $valued] = [new SeenSet('nowhere'), new Map('nowhere')];
         foreach ([[$list, '0'], [$map, '"a"'], [$digits, '7']] as [$keys, $shown]) {
             $message = "Argument #1 (\$keys) must not give the array key $shown twice";
             foreach (self::memberships() as $set) {
@@ -98,6 +99,7 @@ final class IterablesTest extends TestCase
                 self::assertThrows(\ValueError::class, $set::class . "::mayContainMany(): $message", static fn () => $set->mayContainMany($keys()));
             }
             self::assertThrows(\ValueError::class, "KeySieve\\SeenSet::addManyIfNew(): $message", static fn () => $seen->addManyIfNew($keys()));
+            self::assertThrows(\ValueError::class, "KeySieve\\Map::getMany(): $message", static fn () => $valued->getMany($keys(), static fn () => []));
         }
         self::assertSame(['apple', 'pear'], (new Set('iterated'))->candidates(iterator_to_array($list(), false)));
     }
@@ -110,18 +112,6 @@ final class IterablesTest extends TestCase
                 $message = "Argument #1 (\$keys) must have array keys of type string|int, $type given";
                 self::assertThrows(\TypeError::class, $message, static fn () => $set->candidates($keys()));
             }
-        }
-    }
-
-    public function testAnElementThatIsNoKeyIsNamedByItsArrayKey(): void
-    {
-        $keys = static function (): \Generator {
-            yield 'a' => 'apple';
-            yield 'b' => 1.5;
-        };
-        $message = 'must be an array of string|int, float given at index "b"';
-        foreach (['candidates', 'mayContainMany'] as $method) {
-            self::assertThrows(\TypeError::class, "KeySieve\\Set::$method(): Argument #1 (\$keys) $message", static fn () => (new Set('iterated'))->$method($keys()));
         }
     }
 

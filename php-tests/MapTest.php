@@ -5,15 +5,12 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Availability;
-use KeySieve\InvalidNameException;
 use KeySieve\Map;
 use KeySieve\Set;
-use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
-use PHPUnit\Framework\Attributes\Group;
 
 /** Maps: a value for each key, and the callable that answers what the map cannot know. */
 final class MapTest extends TestCase
@@ -77,17 +74,6 @@ final class MapTest extends TestCase
         self::assertSame([], $map->getMany([], self::notAsked(...)));
     }
 
-    public function testOtherKeysHaveSomeValueAtTheTargetRate(): void
-    {
-        SharedMemory::publish(SharedMemory::buildMap('coarse', array_fill_keys(self::keys(5_000), 200), ['--fpr', '0.1']));
-        $foreign = self::keys(10_000, 'foreign');
-        $wrong = (new Map('coarse'))->getMany($foreign, self::notAsked(...));
-        $expected = 10_000 * (new Map('coarse'))->info()->estimatedFalsePositiveRate;
-        self::assertEqualsWithDelta($expected, count($wrong), 5 * sqrt($expected));
-        self::assertSame(array_values((new Set('coarse'))->candidates($foreign)), array_keys($wrong));
-        self::assertLessThan(256, max($wrong));
-    }
-
     public function testAKnownAbsentKeyHasNoValue(): void
     {
         $absent = SharedMemory::directory() . '/map.absent';
@@ -121,16 +107,6 @@ final class MapTest extends TestCase
         }
     }
 
-    public function testAnIteratorMayGiveAnArrayKeyOnlyOnce(): void
-    {
-        $keys = static function () {
-            yield 1 => 'apple';
-            yield 1 => 'pear';
-        };
-        $ask = static fn () => (new Map('tiers'))->getMany($keys(), self::notAsked(...));
-        self::assertThrows(\ValueError::class, 'getMany(): Argument #1 ($keys) must not give the array key 1 twice', $ask);
-    }
-
     public function testASetAnswersForAMap(): void
     {
         $set = new Set('tiers');
@@ -147,14 +123,6 @@ final class MapTest extends TestCase
         self::assertSame('built without values', (new Map('plain'))->info()->trouble);
         self::assertSame('built with key profile "raw", not "lower"', (new Map('plain', 'lower'))->info()->trouble);
         self::assertNull((new Map('tiers'))->info()->trouble);
-    }
-
-    #[Group('extension')]
-    public function testPhpinfoSaysHowManyBitsValuesHave(): void
-    {
-        $script = PhpScript::run("KeySieve\\candidate_sets(['tiers', 'plain'], 'apple'); phpinfo(INFO_MODULES);");
-        self::assertMatchesRegularExpression('/tiers.*, 5 keys, values of 16 bits, \d+ bytes/', $script->output);
-        self::assertMatchesRegularExpression('/plain.*, 2 keys, \d+ bytes/', $script->output);
     }
 
     public function testAnAddedKeyIsUnknown(): void
@@ -209,8 +177,8 @@ final class MapTest extends TestCase
             SharedMemory::publish(SharedMemory::buildMap($name, self::TIERS));
         }
         match ($name) {
-            'expired' => SharedMemory::overwrite($file, Forgery::of(file_get_contents($file), 96, pack('P', 1))), // valid_for
-            'newer' => SharedMemory::overwrite($file, Forgery::of(file_get_contents($file), 8, "\2")),
+            'expired' => SharedMemory::forge($file, valid_for: 1),
+            'newer' => SharedMemory::forge($file, format: 2),
             'bypassed' => SharedMemory::bypass($name),
             default => null,
         };
@@ -242,16 +210,6 @@ final class MapTest extends TestCase
                 . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
-    }
-
-    public function testEveryKeyIsUnknownWhileKeysieveIsDisabled(): void
-    {
-        $script = PhpScript::run(<<<'PHP'
-            $map = new KeySieve\Map('tiers');
-            echo json_encode([$map->availability(), $map->info(), $map->get('apple', fn () => 8), $map->getMany(['apple'], fn ($keys) => array_flip($keys))]);
-            PHP, ['keysieve.enabled' => '0']);
-        self::assertSame('["disabled",null,8,{"apple":0}]', $script->output);
-        self::assertSame('', $script->errors);
     }
 
     public function testStatsCountKeysOfMaps(): void
@@ -310,31 +268,23 @@ final class MapTest extends TestCase
         }
     }
 
-    public static function length(string $key): int
-    {
-        return strlen($key);
-    }
-
-    public function __invoke(string $key): int
-    {
-        return 1 + strlen($key);
-    }
-
     public function testIfUnknownMayBeAnyCallable(): void
     {
         $map = new Map('nowhere');
-        foreach (['strlen', 'STRLEN', strlen(...), [self::class, 'length'], self::class . '::length', self::length(...)] as $callable) {
-            self::assertSame(3, $map->get('abc', $callable));
-        }
-        self::assertSame(4, $map->get('abc', $this));
-        $magic = new class () {
+        $object = new class () {
+            public function __invoke(string $key): int
+            {
+                return strlen($key);
+            }
+
             public function __call(string $name, array $arguments): int
             {
-                return strlen($name . $arguments[0]);
+                return strlen($arguments[0]);
             }
         };
-        self::assertSame(6, $map->get('abc', [$magic, 'own']));
-        self::assertSame(6, $map->get('abc', $magic->own(...)));
+        foreach (['STRLEN', strlen(...), $object, [$object, 'own'], $object->own(...)] as $callable) {
+            self::assertSame(3, $map->get('abc', $callable));
+        }
         self::assertSame(2, $map->get(42, static fn (string $key): int => strlen($key)), 'PHP converts an int for it');
         self::assertSame(43, $map->get('42', static fn (int $key): int => $key + 1), 'and the reverse');
         $reference = static function &(string $key): int {
@@ -355,20 +305,6 @@ final class MapTest extends TestCase
         }
     }
 
-    public function testWhatIsNoKeyIsRefused(): void
-    {
-        $map = new Map('tiers');
-        foreach ([...self::noKeys(), 1.5] as $none) {
-            $type = get_debug_type($none);
-            $ask = static fn () => $map->getMany(['apple', 'x' => $none], self::notAsked(...));
-            self::assertThrows(\TypeError::class, "must be an array of string|int, $type given at index \"x\"", $ask);
-        }
-        foreach (self::noKeys() as $none) {
-            $ask = static fn () => $map->get($none, self::notAsked(...));
-            self::assertThrows(\TypeError::class, 'KeySieve\Map::get(): Argument #1 ($key) ' . self::noKey($none), $ask);
-        }
-    }
-
     public function testIfUnknownMayAskTheSameMap(): void
     {
         SharedMemory::publishWithLayer(SharedMemory::buildMap('nested', ['apple' => 3]));
@@ -382,13 +318,6 @@ final class MapTest extends TestCase
             return array_map($nested = static fn () => 8, array_flip($keys));
         });
         self::assertSame(['plum' => 8, 'apple' => 3, 'pear' => 8], $all);
-    }
-
-    public function testTheNameMustBeOne(): void
-    {
-        self::assertThrows(InvalidNameException::class, 'KeySieve\Map::__construct(): Argument #1 ($name) must be 1 to 64', static fn () => new Map('No Name'));
-        self::assertSame(['tiers', null], array_values(get_object_vars(new Map('tiers'))));
-        self::assertSame('raw', (new Map('tiers', 'raw'))->keyProfile);
     }
 
     private static function notAsked(mixed $keys): never

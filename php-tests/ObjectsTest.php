@@ -153,15 +153,17 @@ final class ObjectsTest extends TestCase
     public function testASetStaysWhatItWasConstructedWith(): void
     {
         $set = new Set('objects', 'raw', true);
+        $map = new Map('objects', 'raw');
         $seen = new SeenSet('objects');
-        foreach ([$set, $seen] as $one) {
+        foreach ([$set, $map, $seen] as $one) {
             foreach ([static fn () => $one->__construct('other'), static fn () => $one->name = 'other'] as $change) {
                 self::assertThrows(\Error::class, 'Cannot modify readonly property ' . $one::class . '::$name', $change);
             }
         }
         self::assertSame(['name' => 'objects', 'keyProfile' => 'raw'], get_object_vars($set));
+        self::assertSame(['name' => 'objects', 'keyProfile' => 'raw'], get_object_vars($map));
         self::assertSame(['name' => 'objects'], get_object_vars($seen));
-        self::assertNull((new Set('objects'))->keyProfile);
+        self::assertNull((new Set('objects'))->keyProfile ?? (new Map('objects'))->keyProfile);
     }
 
     public function testExceptionsOfTheExtensionHaveOneInterface(): void

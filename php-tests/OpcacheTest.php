@@ -63,27 +63,6 @@ final class OpcacheTest extends TestCase
         self::assertSame('', $script->errors);
     }
 
-    public function testPreloadedCodeMayAsk(): void
-    {
-        SharedMemory::put('compiled', ['apple', '42']);
-        $preload = SharedMemory::directory() . '/preload.php';
-        file_put_contents($preload, <<<'PHP'
-            <?php
-            function ask(): array
-            {
-                return (new KeySieve\Set('compiled'))->mayContainMany(['apple', 'pear']);
-            }
-            KeySieve\may_contain('compiled', 'apple') || exit(1);
-            PHP);
-        $script = PhpScript::run('echo json_encode(ask());', [
-            ...PhpScript::opcache(),
-            'opcache.enable_cli' => 1,
-            'opcache.preload' => $preload,
-            'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],
-        ]);
-        self::assertSame('[true,false]', $script->output, $script->errors);
-    }
-
     public function testThePackageMayBePreloadedWhetherTheExtensionIsThereOrNot(): void
     {
         $preload = SharedMemory::directory() . '/preload.php';

@@ -8,7 +8,7 @@ use KeySieve\Reader\Failure;
 use KeySieve\Reader\File;
 use KeySieve\Reader\Snapshot;
 use KeySieve\Set;
-use KeySieve\Tests\Support\Forgery;
+use KeySieve\Tests\Differential\SnapshotBytes;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
@@ -17,28 +17,29 @@ use PHPUnit\Framework\Attributes\DataProvider;
 /** The snapshot reader of the package, compared with the extension in one process, and with bytes that are wrong. */
 final class ReaderTest extends TestCase
 {
-    /** @return iterable<string, array{int, string, string}> bytes at an offset, and the fault */
+    /** @return iterable<string, array{array<string, int>, string}> fields, and the fault */
     public static function forgedMaps(): iterable
     {
-        yield 'too many bits' => [49, chr(33), 'values of 33 bits are out of range'];
-        yield 'no values' => [49, "\0", 'has a sample of more values than there can be'];
-        yield 'more bits than columns' => [49, chr(32), 'it has no room for its values'];
-        yield 'a kind without values' => [10, chr(4) . "\1", 'k = 64 is out of range'];
-        yield 'too many samples' => [1720, pack('V', 65), 'has a sample of more values than there can be'];
+        yield 'too many bits' => [['value_bits' => 33], 'values of 33 bits are out of range'];
+        yield 'no values' => [['value_bits' => 0], 'has a sample of more values than there can be'];
+        yield 'more bits than columns' => [['value_bits' => 32], 'it has no room for its values'];
+        yield 'a kind without values' => [['kind' => 4], 'k = 64 is out of range'];
+        yield 'too many samples' => [['sampled_count' => 65], 'has a sample of more values than there can be'];
     }
 
-    /** All checksums are right. The extension refuses what the package refuses, for the same reason. */
+    /**
+     * All checksums are right. The publisher refuses what the package refuses, for the same reason.
+     *
+     * @param array<string, int> $fields
+     */
     #[DataProvider('forgedMaps')]
-    public function testAMapThatCannotBeIsRefused(int $offset, string $bytes, string $fault): void
+    public function testAMapThatCannotBeIsRefused(array $fields, string $fault): void
     {
-        $whole = file_get_contents(SharedMemory::buildMap('forged', self::smallValues(), ['--shard-size', '1KiB']));
-        $forged = Forgery::of($whole, $offset, $bytes);
-        $ask = static fn () => self::values(new Snapshot('forged', self::file($forged)), self::keys(300));
+        $file = SharedMemory::buildMap('forged', self::smallValues(), ['--shard-size', '1KiB']);
+        SharedMemory::forge($file, ...$fields);
+        $ask = static fn () => self::values(new Snapshot('forged', self::open($file)), self::keys(300));
         self::assertThrows(Failure::class, $fault, $ask);
-        $file = SharedMemory::directory() . '/forged.forged';
-        file_put_contents($file, $forged);
-        $publish = static fn () => SharedMemory::publish($file);
-        self::assertThrows(\RuntimeException::class, $fault, $publish);
+        self::assertThrows(\RuntimeException::class, $fault, static fn () => SharedMemory::publish($file));
     }
 
     /** @return iterable<string, array{string, string[]}> a set, and options of `keysieve build` */
@@ -86,8 +87,9 @@ final class ReaderTest extends TestCase
         $files = glob(dirname(__DIR__) . '/tests/golden/*.ks');
         self::assertNotSame([], $files);
         foreach ($files as $file) {
-            file_put_contents($endless, Forgery::of(file_get_contents($file), 96, str_repeat("\0", 8))); // valid_for
-            $name = unpack('@136/Z64name', file_get_contents($endless))['name'];
+            copy($file, $endless);
+            SharedMemory::forge($endless, valid_for: 0);
+            $name = (new SnapshotBytes(file_get_contents($endless)))->text('set_name');
             $snapshot = new Snapshot($name, self::open($endless));
             SharedMemory::publish($endless);
             $set = new Set($name);
@@ -133,9 +135,14 @@ final class ReaderTest extends TestCase
     {
         foreach (SharedMemory::kinds() as $kind) {
             $whole = file_get_contents(SharedMemory::build('tables', self::keys(300), ['--kind', $kind, '--shard-size', '1KiB']));
-            foreach ([["\xff", 3], ["\xff\xff", 4], ["\xff\xff", 6]] as [$wrong, $field]) {
-                $snapshot = self::file(Forgery::of($whole, 4096 + $field, $wrong));
-                $ask = static fn () => self::answers(new Snapshot('tables', $snapshot), self::keys(300));
+            $shapes = [0xffff];
+            foreach ($kind === 'ribbon' ? [[0, 16, 16], [31, 10, 16], [16, 31, 16], [16, 16, 31]] : [] as [$first, $second, $third]) {
+                $shapes[] = $first | $second << 5 | $third << 10; // one quarter of a line ends before it begins
+            }
+            foreach ([['width' => 0xff], ['block_count' => 0xffff], ...array_map(static fn (int $shape): array => ['shape' => $shape], $shapes)] as $entry) {
+                $snapshot = new SnapshotBytes($whole);
+                $snapshot->putEntry(0, $entry);
+                $ask = static fn () => self::answers(new Snapshot('tables', self::file($snapshot->seal()->bytes)), self::keys(300));
                 self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
             }
         }

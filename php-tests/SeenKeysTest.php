@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Availability;
-use KeySieve\InvalidNameException;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
 use KeySieve\Testing\RememberedKeys;
@@ -137,30 +136,8 @@ final class SeenKeysTest extends TestCase
         self::assertSame("keysieve: $message: every call throws\n", $script->errors);
     }
 
-    public function testKeysieveEnabledLetsEveryKeyBeNewWithoutALine(): void
+    public function testHasItsName(): void
     {
-        $script = PhpScript::run(<<<'PHP'
-            $set = new KeySieve\SeenSet('nowhere');
-            echo json_encode([$set->availability(), $set->info(), $set->addIfNew('a'), $set->addManyIfNew(['x' => 'a', 7 => 'a']), $set->mayContain('a')]);
-            PHP, ['keysieve.enabled' => 0]);
-        self::assertSame('["disabled",null,true,{"x":true,"7":true},true]', $script->output);
-        self::assertSame('', $script->errors);
-    }
-
-    public function testWhatCannotBeAKeyIsRefusedBeforeTheSetIsAsked(): void
-    {
-        $set = new SeenSet('nowhere');
-        foreach (self::noKeys() as $none) {
-            self::assertThrows(\TypeError::class, 'KeySieve\SeenSet::addIfNew(): Argument #1 ($key) ' . self::noKey($none), static fn () => $set->addIfNew($none));
-            self::assertThrows(\TypeError::class, self::noKey($none), static fn () => $set->mayContain($none));
-        }
-        self::assertThrows(\TypeError::class, 'bool given at index "a"', static fn () => $set->addManyIfNew(['a' => true]));
-    }
-
-    public function testRefusesBadNames(): void
-    {
-        self::assertThrows(InvalidNameException::class, '"Clicks" given', static fn () => new SeenSet('Clicks'));
-        self::assertThrows(InvalidNameException::class, 'KeySieve\SeenSet::__construct(): Argument #1 ($name) must be 1 to 64', static fn () => new SeenSet('../clicks'));
         self::assertSame('clicks', (new SeenSet(name: 'clicks'))->name);
     }
 

@@ -4,10 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Tests\Support\Folder;
-use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -51,43 +48,27 @@ final class UnavailableTest extends TestCase
         }
     }
 
-    /** @return iterable<string, array{\Closure(string): mixed, string}> what is done to a set's folder, and the reason, with FOLDER for it */
-    public static function reasons(): iterable
+    #[Group('extension')]
+    public function testTroubleIsLoggedWhileARequestGoesOn(): void
     {
-        $snapshot = '0000000000000001.ks';
-        $inPlaceOf = static fn (string $name, callable $make): \Closure
-            => static fn (string $folder) => unlink("$folder/$name") && $make("$folder/$name");
-        yield 'no directory' => [static fn (string $folder) => Program::output(['rm', '-r', dirname($folder)]), 'directory PARENT: No such file or directory'];
-        yield 'a file as directory' => [static function (string $folder): void {
-            Program::output(['rm', '-r', dirname($folder)]);
-            touch(dirname($folder));
-        }, 'directory PARENT: Not a directory'];
-        yield 'no set' => [static fn (string $folder) => Program::output(['rm', '-r', $folder]), 'FOLDER: No such file or directory'];
-        yield 'a link as control page' => [$inPlaceOf('control', static fn (string $path) => symlink('lock', $path)), 'FOLDER/control: Too many levels of symbolic links'];
-        yield 'a folder as control page' => [$inPlaceOf('control', mkdir(...)), 'FOLDER/control: not trusted: not a regular file'];
-        yield 'a pipe as snapshot' => [$inPlaceOf($snapshot, static fn (string $path) => posix_mkfifo($path, 0600)), "FOLDER/$snapshot: not trusted: not a regular file"];
-        yield 'an empty snapshot' => [static fn (string $folder) => SharedMemory::overwrite("$folder/$snapshot", ''), "FOLDER/$snapshot: is cut short: 0 bytes"];
-        yield 'no files' => [static fn (string $folder) => array_map(unlink(...), glob("$folder/000*")), "FOLDER/$snapshot: No such file or directory"];
-        $forge = static fn (int $offset, string $bytes): \Closure => static fn (string $folder) => SharedMemory::overwrite(
-            "$folder/$snapshot",
-            Forgery::of(file_get_contents("$folder/$snapshot"), $offset, $bytes),
+        SharedMemory::put('unending', ['apple']);
+        $log = SharedMemory::directory() . '/unending.log';
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('unending');
+            $set->mayContain('apple');
+            $directory = get_cfg_var('keysieve.directory');
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/unending.ks");
+            chmod("$directory/unending/0000000000000002.ks", 0460);
+            $set->mayContain('pear');
+            $set->mayContain('pear');
+            echo substr_count(file_get_contents(ini_get('error_log')), 'set "unending" is missing ('), "\n";
+            (new ReflectionExtension('keysieve'))->info();
+            PHP, ['error_log' => $log]);
+        self::assertStringStartsWith("1\n", $script->output);
+        self::assertMatchesRegularExpression(
+            '~^Set unending => missing, publication 1, split_block_bloom, 1 key, \d+ bytes \(.*/0000000000000002\.ks: not trusted: .*\)$~m',
+            $script->output,
         );
-        yield 'a newer format' => [$forge(8, "\2"), "FOLDER/$snapshot: has snapshot format 2, this version reads 1: "
-            . 'damaged, or written by a newer version; upgrade this reader, or build with --format 1'];
-        yield 'an older format' => [$forge(8, "\0"), 'has snapshot format 0, this version reads 1: damaged, or written by an older version; build it again'];
-        yield 'a newer kind and layout' => [$forge(10, "\xc8\1" . pack('VP2V', 4096, 1, 0, 16384)), 'filter kind 200 is not known to this version'];
-    }
-
-    /** @param \Closure(string): mixed $spoil */
-    #[DataProvider('reasons')]
-    public function testSaysWhy(\Closure $spoil, string $reason): void
-    {
-        $directory = new Folder('reasons');
-        Program::keysieve('publish', '--directory', (string) $directory, SharedMemory::build('spoilt', ['apple']));
-        $spoil("$directory/spoilt");
-        $script = PhpScript::run("(new Set('spoilt'))->mayContain('apple');", ['keysieve.directory' => (string) $directory]);
-        $reason = strtr($reason, ['FOLDER' => "$directory/spoilt", 'PARENT' => (string) $directory]);
-        self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
     }
 
     public function testEveryChangeIsLoggedOnce(): void

@@ -105,17 +105,6 @@ final class FilesTest extends SourceTestCase
         self::assertStringContainsString('fruits.ks: Too many open files', $script->errors);
     }
 
-    public function testAFileExpires(): void
-    {
-        $this->buildFile(['apple'], ['--valid-for', '1h']);
-        $script = $this->ask("files:$this->folder", <<<'PHP'
-            $say($set->mayContain('pear'), $set->availability()->name);
-            $later(7200);
-            $say($set->mayContain('pear'), $set->availability()->name);
-            PHP);
-        self::assertSame("[false,\"Ready\"]\n[true,\"Expired\"]\n", $script->output);
-    }
-
     public function testAMissingFileAndAFolderInItsPlaceMeanMaybe(): void
     {
         foreach (["set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory)", 'fruits.ks: not a regular file'] as $reason) {

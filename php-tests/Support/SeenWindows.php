@@ -50,12 +50,6 @@ final class SeenWindows
         $this->change('grow');
     }
 
-    /** Ends all windows but the newest. */
-    public function retire(): void
-    {
-        $this->change('retire');
-    }
-
     public function folder(): string
     {
         return "{$this->directory}/seen.d/{$this->set}";

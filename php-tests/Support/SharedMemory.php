@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
+use KeySieve\Tests\Differential\SnapshotBytes;
+
 /** The directory that this process reads, filled by the real program as a batch or an operator would. */
 final class SharedMemory
 {
@@ -30,13 +32,23 @@ final class SharedMemory
         return self::buildOf($set, [...$options, $list]);
     }
 
-    /** @param string[] $options of `keysieve publish` */
     public static function overwrite(string $file, string $bytes): void
     {
         chmod($file, 0640); // the publisher leaves it to readers alone
         file_put_contents($file, $bytes);
     }
 
+    /** Changes fields of a snapshot, of which all checksums stay right. */
+    public static function forge(string $file, int|string ...$fields): void
+    {
+        $snapshot = new SnapshotBytes(file_get_contents($file));
+        foreach ($fields as $field => $value) {
+            $snapshot->put($field, $value);
+        }
+        self::overwrite($file, $snapshot->seal()->bytes);
+    }
+
+    /** @param string[] $options of `keysieve publish` */
     public static function publish(string $snapshot, array $options = []): void
     {
         Program::keysieve('publish', '--directory', self::directory(), ...$options, ...[$snapshot]);

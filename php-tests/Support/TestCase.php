@@ -44,22 +44,4 @@ abstract class TestCase extends \PHPUnit\Framework\TestCase
         }
         self::fail("no $class");
     }
-
-    /** How PHP's own errors call what was given: by its value if that is true or false, from PHP 8.3 on. */
-    protected static function given(mixed $value): string
-    {
-        return (is_bool($value) && PHP_VERSION_ID >= 80300 ? var_export($value, true) : get_debug_type($value)) . ' given';
-    }
-
-    /** How a TypeError says that one value is no key. PHP would make an int of a fraction, so the package takes floats. */
-    protected static function noKey(mixed $value): string
-    {
-        return 'must be of type string|int' . (extension_loaded('keysieve') ? ', ' : '|float, ') . self::given($value);
-    }
-
-    /** @return list<mixed> what no caller with strict types may pass as a key */
-    protected static function noKeys(): array
-    {
-        return [null, true, [], new \stdClass(), new \Exception('apple'), ...extension_loaded('keysieve') ? [1.0, 1.5] : []];
-    }
 }

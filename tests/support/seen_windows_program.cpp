@@ -5,7 +5,6 @@
 //   seen_windows DIRECTORY SET open KEYS RATE [ON_UNAVAILABLE]     with a filter for so many keys
 //   seen_windows DIRECTORY SET append                              the next window
 //   seen_windows DIRECTORY SET grow                                one more filter for the newest window
-//   seen_windows DIRECTORY SET retire                              all windows but the newest
 //   seen_windows DIRECTORY SET remove                              the memory, which outlives the set's
 //   folder
 #include <sys/stat.h>
@@ -66,8 +65,6 @@ bool change(SeenWriter& writer, const std::vector<std::string>& words) {
     append_filter(writer, window_from(newest.window.ends), newest.capacity, newest.rate);
   } else if (verb == "grow") {
     writer.append(grown(newest), boot_now());
-  } else if (verb == "retire") {
-    writer.retire({.unix = kFarthestMoment, .boot = kFarthestMoment});
   } else {
     return false;
   }
