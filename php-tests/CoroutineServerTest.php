@@ -18,22 +18,38 @@ final class CoroutineServerTest extends TestCase
 {
     private const CONNECTIONS = 20;
 
-    private Folder $folder;
-    private Background $server;
-
-    protected function tearDown(): void
-    {
-        unset($this->server, $this->folder);
-    }
+    /** A coroutine per connection, and a request per line: keys. The answer is a line, too: which of them may be in the set, and what is known of it. */
+    private const SERVER = <<<'PHP'
+        <?php
+        require $argv[1];
+        $set = new KeySieve\Set('served');
+        $server = Amp\Socket\listen($argv[2]);
+        while ($socket = $server->accept()) {
+            Amp\async(static function () use ($socket, $set): void {
+                foreach (Amp\ByteStream\splitLines($socket) as $line) {
+                    KeySieve\begin_request();
+                    $keys = explode(' ', $line);
+                    $first = array_values($set->candidates($keys));
+                    Amp\delay(0); // other requests get their turn
+                    $socket->write(json_encode([$first, array_values($set->candidates($keys)), $set->availability()->name, getmypid()]) . "\n");
+                }
+            });
+        }
+        PHP;
 
     public function testAllConnectionsFollowPublicationsAndAddsWithoutARestart(): void
     {
         SharedMemory::putWithLayer('served', ['a1']);
-        $this->start();
-        $connections = array_map(fn (): mixed => $this->connect(), range(1, self::CONNECTIONS));
-        $expect = function (string ...$present) use ($connections): void {
-            $answers = self::ask($connections, 'a1 b1 c1 absent');
-            self::assertSame([json_encode([$present, $present, 'Ready', $this->server->pid()])], array_values(array_unique($answers)));
+        $folder = new Folder('server');
+        file_put_contents("$folder/server.php", self::SERVER);
+        $autoloader = Framework::project('amp', ['amphp/socket' => '2.*']) . '/vendor/autoload.php';
+        $server = new Background($folder, [...PhpScript::interpreter(), "$folder/server.php", $autoloader, "unix://$folder/socket"]);
+        $server->awaitListening("unix://$folder/socket");
+        $connections = array_map(static fn (): mixed => stream_socket_client("unix://$folder/socket", timeout: 60.0), range(1, self::CONNECTIONS));
+        $expect = static function (string ...$present) use ($connections, $server): void { // all requests are sent before the first answer is read
+            array_map(static fn (mixed $connection): mixed => fwrite($connection, "a1 b1 c1 absent\n"), $connections);
+            $answers = array_map(static fn (mixed $connection): string => rtrim((string) fgets($connection)), $connections);
+            self::assertSame([json_encode([$present, $present, 'Ready', $server->pid()])], array_values(array_unique($answers)), $server->output());
         };
         $expect('a1');
         SharedMemory::addLive('served', 'c1');
@@ -44,38 +60,5 @@ final class CoroutineServerTest extends TestCase
             SharedMemory::putWithLayer('served', ['a1']);
             $expect('a1');
         }
-    }
-
-    private function start(): void
-    {
-        $this->folder = new Folder('server');
-        $script = __DIR__ . '/Support/coroutine_server.php';
-        $autoloader = Framework::project('amp', ['amphp/socket' => '2.*']) . '/vendor/autoload.php';
-        $command = [...PhpScript::interpreter(), $script, $autoloader, $this->address()];
-        $this->server = new Background($this->folder, $command);
-        $this->server->awaitListening($this->address());
-    }
-
-    private function address(): string
-    {
-        return "unix://$this->folder/socket";
-    }
-
-    /** @return resource */
-    private function connect(): mixed
-    {
-        return stream_socket_client($this->address(), timeout: 60.0) ?: throw new \RuntimeException($this->server->output());
-    }
-
-    /**
-     * Sends a request by each before it reads the first answer.
-     *
-     * @param resource[] $connections
-     * @return string[]
-     */
-    private static function ask(array $connections, string $keys): array
-    {
-        array_map(static fn (mixed $connection): mixed => fwrite($connection, "$keys\n"), $connections);
-        return array_map(static fn (mixed $connection): string => rtrim((string) fgets($connection)), $connections);
     }
 }

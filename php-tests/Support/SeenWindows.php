@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A seen set below the directory that this process reads, with windows that open and end when a test says so. Ends with the object. */
+/** A seen set below the directory that this process reads, with windows that open when a test says so. Ends with the object. */
 final class SeenWindows
 {
     private readonly string $directory;
