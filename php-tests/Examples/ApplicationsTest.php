@@ -50,7 +50,7 @@ final class ApplicationsTest extends FrameworkTestCase
             'symfony/keysieve.yaml' => 'config/packages/keysieve.yaml', 'symfony/services.yaml' => 'config/services.yaml',
             'symfony/InsertArticle.php' => 'src/InsertArticle.php',
         ]);
-        $console = "php $application/bin/console --no-interaction";
+        $console = "php $application/public/index.php --no-interaction";
         $this->examples->shell("rm -rf $application/var && mkdir $application/var && $console cache:clear && $console doctrine:schema:create");
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
         self::assertSame(self::PAGE, $this->page($application));

@@ -14,6 +14,83 @@ use PHPUnit\Framework\Attributes\Group;
 #[Group('frameworks')]
 final class BundleAndProviderTest extends FrameworkTestCase
 {
+    /** @return iterable<string, array{string, string, string}> a framework, what code prints, and the code */
+    public static function calls(): iterable
+    {
+        foreach (Framework::symfony() as $framework) {
+            yield "$framework: names arguments in camel case" => [$framework, 'keysieve.user-names keysieve.user_name keysieve.users ', <<<'PHP'
+                $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+                $sets = ['user-names' => null, 'user_name' => null, 'users' => ['argument' => 'the_users']];
+                (new KeySieve\Symfony\KeysieveExtension())->load([['sets' => $sets]], $container);
+                foreach (['userNames', 'userName', 'theUsers'] as $argument) {
+                    echo $container->getAlias("KeySieve\Membership \$$argument"), ' ';
+                }
+                PHP];
+            yield "$framework: a validator asks its set by its own key profile" => [$framework, 'true', <<<'PHP'
+                $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+                $settings = ['sets' => ['breached' => ['key_profile' => 'raw']], 'breached_passwords' => 'breached'];
+                (new KeySieve\Symfony\KeysieveExtension())->load([$settings], $container);
+                $container->getDefinition(KeySieve\Validation\BreachedPasswords::class)->setPublic(true);
+                $container->removeDefinition(KeySieve\Symfony\NotBreachedValidator::class); // needs the service validator
+                $container->compile();
+                echo json_encode($container->get(KeySieve\Validation\BreachedPasswords::class)->has('123456'));
+                PHP];
+        }
+        foreach (Framework::laravel() as $framework) {
+            yield "$framework: refuses a class that was not told its set" => [$framework, "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n" . "Target class [keysieve.ofers] does not exist.\n", <<<'PHP'
+                $app = App::boot();
+                final class Untold
+                {
+                    public function __construct(public readonly KeySieve\Membership $offers)
+                    {
+                    }
+                }
+                final class Told
+                {
+                    public function __construct(public readonly KeySieve\Membership $offers)
+                    {
+                    }
+                }
+                $app->when(Told::class)->needs(KeySieve\Membership::class)->give('keysieve.shop');
+                echo json_encode($app->make(Told::class)->offers->mayContainMany(['2024', '桜'])), "\n";
+                foreach ([Untold::class, 'keysieve.ofers'] as $what) {
+                    try {
+                        $app->make($what);
+                    } catch (Illuminate\Contracts\Container\BindingResolutionException $error) {
+                        echo $error->getMessage(), "\n";
+                    }
+                }
+                PHP];
+            yield "$framework: the rules of Laravel refuse what is listed" => [$framework, '{"email":["Please use a permanent e-mail address."],' . '"password":["This password is in a list of known passwords. Please choose another one."]}' . "\n[]\n", <<<'PHP'
+                $app = App::boot();
+                foreach ([['me@a.trash.example', 123456], ['me@example.org', 'correct horse battery staple']] as [$email, $password]) {
+                    $rules = ['email' => 'required|not_disposable', 'password' => 'required|not_breached'];
+                    echo json_encode($app->make('validator')->make(['email' => $email, 'password' => $password], $rules)->errors()), "\n";
+                }
+                PHP];
+            // As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot.
+            yield "$framework: boots with a configuration that was cached before the package came" => [$framework, "[true,false]\n[false,true]\n", <<<'PHP'
+                App::cacheSettings([]);
+                $app = App::boot();
+                echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+                App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
+                $app = App::boot();
+                echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+                PHP];
+            yield "$framework: boots with settings that lack what is newer" => [$framework, '[true,false,{"sets":{"shop":null},"source":null,"seen_sets":[],"disposable_domains":null,"breached_passwords":null,"adds":null}]', <<<'PHP'
+                App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
+                $app = App::boot();
+                echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
+                PHP];
+        }
+    }
+
+    #[DataProvider('calls')]
+    public function testDoesWhatItsSettingsSay(string $framework, string $expected, string $code): void
+    {
+        self::assertSame($expected, $this->code($framework, $code));
+    }
+
     /** Any set that took the place of the one that was meant would say "absent" of its keys. */
     #[DataProvider('symfony')]
     public function testSymfonyRefusesAParameterThatNamesNoSet(string $framework): void
@@ -39,43 +116,14 @@ final class BundleAndProviderTest extends FrameworkTestCase
         );
     }
 
-    #[DataProvider('symfony')]
-    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework): void
-    {
-        $code = <<<'PHP'
-            final class Registration
-            {
-                #[KeySieve\Symfony\NotDisposable]
-                public string $email = 'me@a.trash.example';
-                #[KeySieve\Symfony\NotBreached(message: 'Known.')]
-                public string|int $password = 123456;
-            }
-            $registration = new Registration();
-            $validator = App::container()->get('validator');
-            $say = static function () use ($validator, $registration): void {
-                foreach ($validator->validate($registration) as $violation) {
-                    $code = $violation->getConstraint()::getErrorName($violation->getCode());
-                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), " $code ";
-                }
-                echo "\n";
-            };
-            $say();
-            [$registration->email, $registration->password] = ['me@example.org', 'correct horse battery staple'];
-            $say();
-            [$registration->email, $registration->password] = ['', ''];
-            $say();
-            PHP;
-        self::assertSame(
-            "email: Please use a permanent e-mail address. DISPOSABLE_ERROR password: Known. BREACHED_ERROR \n\n\n",
-            $this->code($framework, $code),
-        );
-    }
-
-    /** @return iterable<string, array{string, string, string}> a framework, a file of constraints, and what is in it */
-    public static function constraintFiles(): iterable
+    /** @return iterable<string, array{string, string, string, string, string}> a framework, attributes or a file and what is in it, and the payload */
+    public static function constraints(): iterable
     {
         foreach (Framework::symfony() as $framework) {
-            yield "$framework, YAML" => [$framework, 'registration.yaml', <<<'YAML'
+            yield "$framework, attributes" => [
+                $framework, '#[KeySieve\Symfony\NotDisposable]', "#[KeySieve\Symfony\NotBreached(message: 'Known.', groups: ['Default', 'strict'], payload: 'warning')]", '', '',
+            ];
+            yield "$framework, YAML" => [$framework, '', '', 'registration.yaml', <<<'YAML'
                 Registration:
                     properties:
                         email:
@@ -83,7 +131,7 @@ final class BundleAndProviderTest extends FrameworkTestCase
                         password:
                             - KeySieve\Symfony\NotBreached: { message: Known., groups: [Default, strict], payload: warning }
                 YAML];
-            yield "$framework, XML" => [$framework, 'registration.xml', <<<'XML'
+            yield "$framework, XML" => [$framework, '', '', 'registration.xml', <<<'XML'
                 <constraint-mapping xmlns="http://symfony.com/schema/dic/constraint-mapping">
                     <class name="Registration">
                         <property name="email">
@@ -102,25 +150,37 @@ final class BundleAndProviderTest extends FrameworkTestCase
         }
     }
 
-    #[DataProvider('constraintFiles')]
-    public function testConstraintsOfAFileHaveTheirOptions(string $framework, string $file, string $constraints): void
+    #[DataProvider('constraints')]
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework, string $ofEmail, string $ofPassword, string $file, string $constraints): void
     {
-        mkdir("{$this->examples->folder}/config/validator", recursive: true);
-        file_put_contents("{$this->examples->folder}/config/validator/$file", $constraints);
-        $code = <<<'PHP'
+        if ($file !== '') {
+            mkdir("{$this->examples->folder}/config/validator", recursive: true);
+            file_put_contents("{$this->examples->folder}/config/validator/$file", $constraints);
+        }
+        $code = <<<PHP
             final class Registration
             {
-                public string $email = 'me@trash.example';
-                public string $password = '123456';
+                public function __construct(
+                    $ofEmail
+                    public string \$email,
+                    $ofPassword
+                    public string|int \$password,
+                ) {
+                }
             }
+
+            PHP . <<<'PHP'
             $validator = App::container()->get('validator');
-            foreach ([null, 'strict'] as $group) {
-                foreach ($validator->validate(new Registration(), null, $group) as $violation) {
-                    echo $violation->getMessage(), $violation->getConstraint()->payload ?? '', "\n";
+            $listed = new Registration('me@a.trash.example', 123456);
+            foreach ([[$listed, null], [$listed, 'strict'], [new Registration('me@example.org', 'correct horse battery staple'), null], [new Registration('', ''), null]] as [$registration, $group]) {
+                foreach ($validator->validate($registration, null, $group) as $violation) {
+                    $constraint = $violation->getConstraint();
+                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), ' ', $constraint::getErrorName($violation->getCode()), " $constraint->payload\n";
                 }
             }
             PHP;
-        self::assertSame("Please use a permanent e-mail address.\nKnown.warning\nKnown.warning\n", $this->code($framework, $code));
+        $password = "password: Known. BREACHED_ERROR warning\n";
+        self::assertSame("email: Please use a permanent e-mail address. DISPOSABLE_ERROR \n$password$password", $this->code($framework, $code));
     }
 
     /** @return iterable<string, array{string, string, string}> a framework, its settings, and what is wrong */
@@ -150,86 +210,6 @@ final class BundleAndProviderTest extends FrameworkTestCase
         self::assertStringContainsString($reason, $this->code($framework, $code));
     }
 
-    #[DataProvider('symfony')]
-    public function testSymfonyNamesArgumentsInCamelCase(string $framework): void
-    {
-        $code = <<<'PHP'
-            $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
-            $sets = ['user-names' => null, 'user_name' => null, 'users' => ['argument' => 'the_users']];
-            (new KeySieve\Symfony\KeysieveExtension())->load([['sets' => $sets]], $container);
-            foreach (['userNames', 'userName', 'theUsers'] as $argument) {
-                echo $container->getAlias("KeySieve\Membership \$$argument"), ' ';
-            }
-            PHP;
-        self::assertSame('keysieve.user-names keysieve.user_name keysieve.users ', $this->code($framework, $code));
-    }
-
-    #[DataProvider('symfony')]
-    public function testAValidatorAsksItsSetByItsOwnKeyProfile(string $framework): void
-    {
-        $code = <<<'PHP'
-            $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
-            $settings = ['sets' => ['breached' => ['key_profile' => 'raw']], 'breached_passwords' => 'breached'];
-            (new KeySieve\Symfony\KeysieveExtension())->load([$settings], $container);
-            $container->getDefinition(KeySieve\Validation\BreachedPasswords::class)->setPublic(true);
-            $container->removeDefinition(KeySieve\Symfony\NotBreachedValidator::class); // needs the service validator
-            $container->compile();
-            echo json_encode($container->get(KeySieve\Validation\BreachedPasswords::class)->has('123456'));
-            PHP;
-        self::assertSame('true', $this->code($framework, $code));
-    }
-
-    #[DataProvider('laravel')]
-    public function testLaravelRefusesAClassThatWasNotToldItsSet(string $framework): void
-    {
-        $code = <<<'PHP'
-            $app = App::boot();
-            final class Untold
-            {
-                public function __construct(public readonly KeySieve\Membership $offers)
-                {
-                }
-            }
-            final class Told
-            {
-                public function __construct(public readonly KeySieve\Membership $offers)
-                {
-                }
-            }
-            $app->when(Told::class)->needs(KeySieve\Membership::class)->give('keysieve.shop');
-            echo json_encode($app->make(Told::class)->offers->mayContainMany(['2024', '桜'])), "\n";
-            foreach ([Untold::class, 'keysieve.ofers'] as $what) {
-                try {
-                    $app->make($what);
-                } catch (Illuminate\Contracts\Container\BindingResolutionException $error) {
-                    echo $error->getMessage(), "\n";
-                }
-            }
-            PHP;
-        self::assertSame(
-            "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n"
-                . "Target class [keysieve.ofers] does not exist.\n",
-            $this->code($framework, $code),
-        );
-    }
-
-    #[DataProvider('laravel')]
-    public function testTheRulesOfLaravelRefuseWhatIsListed(string $framework): void
-    {
-        $code = <<<'PHP'
-            $app = App::boot();
-            foreach ([['me@a.trash.example', 123456], ['me@example.org', 'correct horse battery staple']] as [$email, $password]) {
-                $rules = ['email' => 'required|not_disposable', 'password' => 'required|not_breached'];
-                echo json_encode($app->make('validator')->make(['email' => $email, 'password' => $password], $rules)->errors()), "\n";
-            }
-            PHP;
-        self::assertSame(
-            '{"email":["Please use a permanent e-mail address."],'
-                . '"password":["This password is in a list of known passwords. Please choose another one."]}' . "\n[]\n",
-            $this->code($framework, $code),
-        );
-    }
-
     #[DataProvider('laravel')]
     public function testLaravelRefusesAListOfSets(string $framework): void
     {
@@ -243,33 +223,6 @@ final class BundleAndProviderTest extends FrameworkTestCase
             }
             PHP;
         self::assertStringContainsString('"sets" must be name => key profile', $this->code($framework, $code));
-    }
-
-    /** As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot. */
-    #[DataProvider('laravel')]
-    public function testLaravelBootsWithAConfigurationThatWasCachedBeforeThePackageCame(string $framework): void
-    {
-        $code = <<<'PHP'
-            App::cacheSettings([]);
-            $app = App::boot();
-            echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
-            App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
-            $app = App::boot();
-            echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
-            PHP;
-        self::assertSame("[true,false]\n[false,true]\n", $this->code($framework, $code));
-    }
-
-    #[DataProvider('laravel')]
-    public function testLaravelBootsWithSettingsThatLackWhatIsNewer(string $framework): void
-    {
-        $code = <<<'PHP'
-            App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
-            $app = App::boot();
-            echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
-            PHP;
-        $settings = '{"sets":{"shop":null},"source":null,"seen_sets":[],"disposable_domains":null,"breached_passwords":null,"adds":null}';
-        self::assertSame("[true,false,$settings]", $this->code($framework, $code));
     }
 
     #[DataProvider('laravel')]

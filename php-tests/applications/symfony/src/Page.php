@@ -5,52 +5,64 @@ declare(strict_types=1);
 namespace App;
 
 use App\Entity\Article;
-use App\Entity\Product;
-use App\Message\Look;
+use Doctrine\DBAL\ArrayParameterType;
 use Doctrine\ORM\EntityManagerInterface;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
+use KeySieve\Symfony\NotBreached;
+use KeySieve\Symfony\NotDisposable;
+use Symfony\Component\DependencyInjection\Attribute\Autowire;
 use Symfony\Component\HttpFoundation\JsonResponse;
 use Symfony\Component\HttpFoundation\Response;
+use Symfony\Component\Messenger\Attribute\AsMessageHandler;
 use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Component\Validator\Validator\ValidatorInterface;
 
-/** Everything of the package in one page: a product that the set knows is not in the database, and is found once it is. */
+/** Everything of the package in one page, and a message that it sends to itself. */
 final class Page
 {
     public function __construct(
         private readonly TagLinks $links,
+        private readonly Membership $articles,
         private readonly Membership $products,
         private readonly EntityManagerInterface $entities,
         private readonly ValidatorInterface $validator,
         private readonly MessageBusInterface $messages,
         private readonly InsertArticle $insertArticle,
         private readonly RedisAdds $store,
+        #[Autowire('%kernel.project_dir%/var/looked')] private readonly string $looked,
     ) {
+    }
+
+    #[AsMessageHandler]
+    public function look(Look $look): void
+    {
+        file_put_contents($this->looked, "$look->tag: " . json_encode($this->articles->mayContain($look->tag)) . "\n", FILE_APPEND);
     }
 
     public function __invoke(): Response
     {
         $loaded = [];
-        $find = function (array $ids) use (&$loaded): array {
+        $connection = $this->entities->getConnection();
+        $find = static function (array $ids) use (&$loaded, $connection): array {
             $loaded[] = $ids;
-            $found = [];
-            foreach ($this->entities->getRepository(Product::class)->findBy(['id' => $ids]) as $product) {
-                $found[$product->id] = $product->name;
-            }
-            return $found;
+            return $connection->fetchAllKeyValue('SELECT id, name FROM products WHERE id IN (?)', [$ids], [ArrayParameterType::INTEGER]);
         };
-        if ($this->entities->find(Product::class, 42) === null) {
-            $this->entities->persist(new Product(42, 'Cat food'));
-            $this->entities->flush();
-            $trigger = 'CREATE TRIGGER cuts AFTER INSERT ON Article BEGIN UPDATE Article SET title = substr(title, 1, 7) WHERE id = new.id; END';
-            $this->entities->getConnection()->executeStatement($trigger);
+        if (!$connection->createSchemaManager()->tablesExist(['products'])) {
+            $connection->executeStatement('CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT)');
+            $connection->insert('products', ['id' => 42, 'name' => 'Cat food']);
+            $connection->executeStatement('CREATE TRIGGER cuts AFTER INSERT ON Article BEGIN UPDATE Article SET title = substr(title, 1, 7) WHERE id = new.id; END');
             ($this->insertArticle)(new Article('Mädchen im Glück'));
         }
         $this->messages->dispatch(new Look('猫'));
+        $registration = new class ('me@a.trash.example', '123456') {
+            public function __construct(#[NotDisposable] public readonly string $email, #[NotBreached] public readonly string $password)
+            {
+            }
+        };
         $refused = [];
-        foreach ($this->validator->validate(new Registration('me@a.trash.example', '123456')) as $violation) {
+        foreach ($this->validator->validate($registration) as $violation) {
             $refused[] = $violation->getPropertyPath();
         }
         $found = $find($this->products->candidates([42, 7]));
@@ -60,7 +72,7 @@ final class Page
         }
         return new JsonResponse([
             'links' => array_column($this->links->of(['猫', '犬']), 'offers', 'tag'),
-            'titles' => $this->entities->getConnection()->fetchFirstColumn('SELECT title FROM Article'),
+            'titles' => $connection->fetchFirstColumn('SELECT title FROM Article'),
             'found' => $found,
             'loaded' => $loaded,
             'refused' => $refused,
