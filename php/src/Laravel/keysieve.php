@@ -11,6 +11,8 @@ return [
     'sets' => [],
     // names of seen sets
     'seen_sets' => [],
+    // classes that implement KeySieve\Build\SetSource, for `php artisan keysieve:build`
+    'sources' => [],
     // the set that the rule not_disposable asks
     'disposable_domains' => null,
     // the set that the rule not_breached asks

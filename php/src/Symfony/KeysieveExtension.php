@@ -7,6 +7,7 @@ namespace KeySieve\Symfony;
 use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\RedisAdds;
+use KeySieve\Build\SetSource;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
@@ -16,8 +17,10 @@ use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
 use Symfony\Component\Cache\Adapter\RedisAdapter;
+use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
+use Symfony\Component\DependencyInjection\Argument\TaggedIteratorArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Definition;
 use Symfony\Component\DependencyInjection\Extension\Extension;
@@ -58,6 +61,10 @@ final class KeysieveExtension extends Extension
         $this->registerList($container, BreachedPasswords::class, NotBreachedValidator::class, $config['breached_passwords'], PasswordKey::PROFILE);
         if (isset($config['adds'])) {
             $this->registerAdds($container, $config['adds']);
+        }
+        $container->registerForAutoconfiguration(SetSource::class)->addTag('keysieve.source');
+        if (class_exists(Command::class)) {
+            $container->register(BuildSets::class)->setArguments([new TaggedIteratorArgument('keysieve.source')])->addTag('console.command');
         }
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])

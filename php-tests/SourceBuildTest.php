@@ -1,0 +1,157 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Build\SetSource;
+use KeySieve\Build\SourceBuild;
+use KeySieve\KeyedSet;
+use KeySieve\KeyFunction;
+use KeySieve\Tests\Support\Folder;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+use PHPUnit\Framework\Attributes\DataProvider;
+
+/** Sets that an application defines in code: one key function for the source and for lookups. */
+final class SourceBuildTest extends TestCase
+{
+    private Folder $folder;
+    private string $store;
+    private string $path;
+    /** @var list<string> */
+    private array $said = [];
+
+    protected function setUp(): void
+    {
+        $this->folder = new Folder('sources');
+        $this->store = "lmdb:$this->folder/store";
+        $this->path = (string) getenv('PATH');
+        putenv('PATH=' . getenv('KEYSIEVE_BIN_DIR') . ":$this->path");
+    }
+
+    protected function tearDown(): void
+    {
+        putenv("PATH=$this->path");
+    }
+
+    public function testLookupsUseTheKeyFunctionOfTheSource(): void
+    {
+        self::assertTrue($this->build(['Apple ', ' PEAR']));
+        self::assertSame(['words: 2 keys, in ' . $this->folder], $this->said);
+        SharedMemory::publish("$this->folder/words.ks");
+        $set = new KeyedSet('words', LowerCase::class);
+        $raw = ['a' => 'apple', 'b' => 'PEAR ', 'c' => 'plum', 'd' => ' '];
+        self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $set->mayContainMany($raw));
+        self::assertSame(['a' => 'apple', 'b' => 'PEAR '], $set->candidates(new \ArrayIterator($raw)));
+        self::assertSame([true, false, false], array_map($set->mayContain(...), ['APPLE', 'plum', ' ']));
+    }
+
+    /** @return iterable<string, array{list<string>}> */
+    public static function sourcesThatFail(): iterable
+    {
+        yield 'throws after its first value' => [['apple', 'gone']];
+        yield 'has a value that is no key' => [['apple', 'pear', 'plum', ' ']];
+        yield 'has lost most of its keys' => [['apple']];
+        yield 'is empty' => [[]];
+        yield 'has a key that is too long' => [['apple', 'pear', 'plum', str_repeat('a', 1 << 21)]];
+    }
+
+    /** @param list<string> $values */
+    #[DataProvider('sourcesThatFail')]
+    public function testReplacesNothingIfASourceFails(array $values): void
+    {
+        foreach ([(string) $this->folder, $this->store] as $to) {
+            self::assertTrue($this->build(['apple', 'pear', 'plum'], $to), implode("\n", $this->said));
+            self::assertFalse($this->build($values, $to));
+        }
+        self::assertSame([3, 3], [$this->inFolder()['key_count'], $this->inStore()['key_count']]);
+    }
+
+    public function testBuildsTheNamedSetsAndSaysWhichItDoesNotKnow(): void
+    {
+        $sources = [$this->source('words', ['apple']), $this->source('others', ['apple'])];
+        self::assertTrue((new SourceBuild())->all($sources, ['others'], (string) $this->folder, static fn () => null));
+        self::assertSame(['others.ks'], array_values(array_diff(scandir((string) $this->folder), ['.', '..'])));
+        self::assertFalse((new SourceBuild())->all($sources, ['words', 'unknown'], (string) $this->folder, static fn () => null));
+        self::assertFileExists("$this->folder/words.ks");
+    }
+
+    public function testAStoreGetsWhatAFolderGets(): void
+    {
+        self::assertTrue($this->build(['Apple', 'pear']));
+        self::assertTrue($this->build(['Apple', 'pear'], $this->store), implode("\n", $this->said));
+        foreach (['key_count' => 2, 'key_profile' => 'lower-v1', 'target_fpr' => 0.001] as $field => $value) {
+            self::assertSame([$value, $value], [$this->inFolder()[$field], $this->inStore()[$field]]);
+        }
+    }
+
+    /** @return array<string, mixed> */
+    private function inFolder(): array
+    {
+        return json_decode(Program::keysieve('inspect', '--json', "$this->folder/words.ks"), true);
+    }
+
+    /** @return array<string, mixed> */
+    private function inStore(): array
+    {
+        Program::keysieve('pull', $this->store, 'words', '-o', "$this->folder/pulled.ks");
+        return json_decode(Program::keysieve('inspect', '--json', "$this->folder/pulled.ks"), true);
+    }
+
+    /** @param list<string> $values */
+    private function build(array $values, ?string $to = null): bool
+    {
+        return (new SourceBuild())->all([$this->source('words', $values)], [], $to ?? (string) $this->folder, function (string $line): void {
+            $this->said[] = $line;
+        });
+    }
+
+    /** @param list<string> $values "gone" throws */
+    private function source(string $name, array $values): SetSource
+    {
+        return new class ($name, $values) implements SetSource {
+            /** @param list<string> $values */
+            public function __construct(private readonly string $name, private readonly array $values)
+            {
+            }
+
+            public function name(): string
+            {
+                return $this->name;
+            }
+
+            public function fpr(): float
+            {
+                return 0.001;
+            }
+
+            public function keyFunction(): string
+            {
+                return LowerCase::class;
+            }
+
+            public function values(): iterable
+            {
+                foreach ($this->values as $value) {
+                    yield $value === 'gone' ? throw new \RuntimeException('the database has gone away') : $value;
+                }
+            }
+        };
+    }
+}
+
+final class LowerCase implements KeyFunction
+{
+    public static function profile(): string
+    {
+        return 'lower-v1';
+    }
+
+    public static function of(string $raw): ?string
+    {
+        $key = strtolower(trim($raw));
+        return $key === '' ? null : $key;
+    }
+}

@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+/**
+ * A set that is asked with raw values, which its key function makes keys. What can be no key is absent: no source has it.
+ *
+ *     $tags = new KeyedSet('tags', TagKey::class);
+ *     $tags->mayContain(' Café ');
+ */
+final readonly class KeyedSet implements Membership
+{
+    public Set $set;
+
+    /**
+     * @param class-string<KeyFunction> $keys whose profile the set must have, or every answer is maybe
+     * @param ?bool $throw as in Set
+     * @throws InvalidNameException
+     */
+    public function __construct(string $name, private string $keys, ?bool $throw = null)
+    {
+        $this->set = new Set($name, $keys::profile(), $throw);
+    }
+
+    public function mayContain(string|int $key): bool
+    {
+        $key = $this->keys::of((string) $key);
+        return $key !== null && $this->set->mayContain($key);
+    }
+
+    public function mayContainMany(iterable $keys): array
+    {
+        $answers = [];
+        $asked = [];
+        foreach ($keys as $index => $raw) {
+            $key = $this->keys::of((string) $raw);
+            $answers[$index] = false;
+            if ($key !== null) {
+                $asked[$index] = $key;
+            }
+        }
+        return array_replace($answers, $this->set->mayContainMany($asked));
+    }
+
+    public function candidates(iterable $keys): array
+    {
+        $keys = is_array($keys) ? $keys : iterator_to_array($keys);
+        return array_intersect_key($keys, array_filter($this->mayContainMany($keys)));
+    }
+}

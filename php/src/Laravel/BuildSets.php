@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Laravel;
+
+use Illuminate\Console\Command;
+use Illuminate\Contracts\Config\Repository;
+use KeySieve\Build\SetSource;
+use KeySieve\Build\SourceBuild;
+
+/** php artisan keysieve:build: builds the classes in `sources` of config/keysieve.php, all or some. */
+final class BuildSets extends Command
+{
+    protected $signature = 'keysieve:build {sets?* : their names [all]}
+        {--to= : a folder for SET.ks [storage/sets], or the URL of a store, for which keysieve must be installed}
+        {--max-shrink=0.2 : the share of its keys that a set may lose}';
+    protected $description = 'Builds the sets that the application defines';
+
+    public function handle(Repository $settings): int
+    {
+        /** @var list<class-string<SetSource>> $classes */
+        $classes = $settings->get('keysieve.sources');
+        $progress = $this->output->createProgressBar();
+        $build = new SourceBuild((float) $this->option('max-shrink'), $progress->setProgress(...));
+        $to = (string) ($this->option('to') ?? $this->laravel->storagePath('sets'));
+        $sources = array_map($this->laravel->make(...), $classes);
+        return $build->all($sources, (array) $this->argument('sets'), $to, $this->line(...)) ? self::SUCCESS : self::FAILURE;
+    }
+}
