@@ -32,7 +32,7 @@ constexpr std::size_t kSyncTogetherFrom = 4;
 
 constexpr std::string_view kLockFile = ".lock";
 
-constexpr FileStyle kStoreFile{kNewFileMode, share_as_folder, throw_store_error, false};
+constexpr FileStyle kStoreFile{kNewFileMode, share_as_folder, throw_store_error, Replaces::Anything};
 
 class DirStore final : public Store {
  public:
