@@ -6,39 +6,29 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/cli/field_table.hpp"
-#include "tools/cli/options.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/program/printable.hpp"
 #include "tools/program/program.hpp"
-#include "tools/program/units.hpp"
-#include "tools/stores/store_url.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr int kFoundAnError = 1;
 constexpr std::uint64_t kPublicationsThatFit = 3;  // the current one, the next, and one still being read
 constexpr UnixSeconds kOldKeys = 172'800;          // 48 h, as the alert KeysieveKeysOld
 constexpr UnixSeconds kClockTolerance = 5;
-
-struct DoctorOptions {
-  std::string directory;
-  std::optional<std::string> config_path;
-};
 
 constexpr std::string_view kOk = "ok";
 constexpr std::string_view kWarning = "warning";  // works, but not as well as it could, or not for long
@@ -50,74 +40,36 @@ struct Finding {
   std::string subject;  // "set tags"
   std::string code;     // the name of a Trouble, an ErrorKind or an Availability
   std::string fact;
-
-  [[nodiscard]] std::string link() const { return severity == kOk ? "" : "docs/runbook.md#" + code; }
 };
 
-// "/run/keysieve: keysieve:www-data 0750"
-std::string owner_and_mode(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw_read_error(path, errno);
-  return fmt::format("{}: {}:{} {:04o}", path, user_name(status.st_uid), group_name(status.st_gid),
-                     status.st_mode & 07777);
-}
-
-// Write permission does not count if a sticky bit keeps users to their own files, or if the mount is
-// read-only for this process.
-bool others_may_write(const std::string& folder, const struct stat& status) {
-  const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
-  if (!by_group && (status.st_mode & S_IWOTH) == 0) return false;
-  if ((status.st_mode & S_ISVTX) != 0) return false;
-  struct statvfs mounted {};
-  return ::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_RDONLY) == 0;
-}
-
-// LMDB makes its lock file with the rights of the first user that opens the store: that must not be root.
-bool would_make_a_file(const StoreConfig& store) {
-  StoreUrl url = parse_store_url(store.url);
-  if (url.scheme != "lmdb") return false;
-  const std::string folder = take_folder(url);
-  struct stat status {};
-  std::error_code failure;
-  return ::stat(folder.c_str(), &status) == 0 && status.st_uid != ::geteuid() &&
-         !std::filesystem::exists(folder + "/lock.mdb", failure);
-}
-
-// "ready: generation 7, keys 80,000, …": the columns of status.
-template <typename Set>
-std::string fact_of(std::span<const Field<Set>> fields, const Set& set, UnixSeconds now) {
-  std::string text;
-  for (const Field<Set>& field : fields.subspan(1)) {
-    const bool is_shown =
-        !field.heading.empty() && !field.is_wide && field.unit != Unit::State && field.unit != Unit::Codes;
-    const Json value = is_shown ? field.value(set) : Json();
-    if (value.is_null()) continue;
-    text +=
-        fmt::format("{}{} {}", text.empty() ? ": " : ", ", field.heading, cell_of(field.unit, value, now));
-  }
-  return (set.reason.empty() ? std::string(to_string(set.availability)) : set.reason) + text;
-}
-
-class Doctor {
+class DoctorVerb {
  public:
-  explicit Doctor(const DoctorOptions& options) : directory_(options.directory) {
+  void declare(CLI::App* verb) {
+    add_directory(verb, directory_);
+    add_text(verb, "--config FILE", config_path_,
+             "Also check the sets, the cache and the stores in this configuration of keysieved");
+  }
+
+  int run() {
     ok("program", fmt::format("keysieve {}, snapshot format {}, run by {}", kVersion, snapshot_formats_text(),
                               user_name(::geteuid())));
-    if (options.config_path) attempt("configuration", [&] { read_configuration(*options.config_path); });
+    if (!config_path_.empty()) attempt("configuration", [&] { read_configuration(config_path_); });
     attempt("directory", [&] { look_at_directory(); });
     attempt("seen sets", [&] { look_at_seen_sets(); });
-    if (!config_) return;
-    attempt("cache", [&] { look_at_cache(); });
-    for (const StoreConfig& store : config_->stores)
-      attempt("store " + store.name, [&] { look_at_store("store " + store.name, store); });
+    if (config_) {
+      attempt("cache", [&] { look_at_cache(); });
+      for (const StoreConfig& store : config_->stores)
+        attempt("store " + store.name, [&] { look_at_store("store " + store.name, store); });
+    }
+    print_findings();
+    return worst_ == kError ? 1 : 0;
   }
-
-  [[nodiscard]] const std::vector<Finding>& findings() const noexcept { return findings_; }
 
  private:
   // The fact is made printable, because stores may say anything, and root's terminal shows it.
   void add(std::string_view severity, std::string subject, std::string_view code, std::string_view fact) {
     findings_.push_back({severity, std::move(subject), std::string(code), printable(fact)});
+    if (severity == kError || worst_ == kOk) worst_ = severity;
   }
   void ok(std::string subject, std::string_view fact) { add(kOk, std::move(subject), "ok", fact); }
   void warn(std::string subject, Trouble trouble, std::string_view fact) {
@@ -151,11 +103,9 @@ class Doctor {
     look_at_way();
     const FileDescriptor opened(::open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!opened.is_open()) throw_read_error("directory " + directory_, errno);
-    if (is_in_memory(opened, directory_)) {
-      ok("directory", owner_and_mode(directory_) + ", a tmpfs");
-    } else {
-      warn("directory", Trouble::NotTmpfs, owner_and_mode(directory_) + ", on a disk");
-    }
+    const std::string fact = owner_and_mode(directory_);
+    is_in_memory(opened, directory_) ? ok("directory", fact + ", a tmpfs")
+                                     : warn("directory", Trouble::NotTmpfs, fact + ", on a disk");
     const std::vector<std::string> names = sets_in(directory_);
     std::uint64_t total_bytes = 0;
     for (const std::string& name : names) {
@@ -194,7 +144,7 @@ class Doctor {
   std::uint64_t look_at_set(const std::string& name) {
     const SetFacts set = set_facts(directory_, name, now_, Reading::Checksums);
     const std::string subject = "set " + name;
-    std::string fact = fact_of(kSetFields, set, now_);
+    std::string fact = line_of(kSetFields, set, now_);
     if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted)
       fact += "; " + owner_and_mode(directory_ + "/" + name);
     judge(subject, set, code_of(set) == to_string(Availability::Bypassed), fact);
@@ -257,7 +207,7 @@ class Doctor {
     for (const std::string& name : names) {
       const SeenSetFacts set = seen_set_facts(directory_, name, now_);
       judge("seen set " + name, set, set.availability == Availability::Bypassed,
-            fact_of(kSeenSetFields, set, now_));
+            line_of(kSeenSetFields, set, now_));
     }
     if (is_of_directory_) compare("seen set ", names, config_->seen, Trouble::SeenMissing);
     const bool has_any = !names.empty() || (is_of_directory_ && !config_->seen.empty());
@@ -276,7 +226,7 @@ class Doctor {
   }
 
   void look_at_store(const std::string& subject, const StoreConfig& store) {
-    if (would_make_a_file(store))
+    if (would_keep_owner_out(store.url))
       return warn(subject, Trouble::NotLookedAt,
                   store.shown + ": has no lock file yet, and this user is not its owner");
     const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
@@ -305,63 +255,45 @@ class Doctor {
          fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
   }
 
+  void print_findings() const {
+    Json list = Json::array();
+    Table table({"severity", "subject", "code", "fact"});
+    table.colour_column(0, colour_of);
+    for (const auto& [severity, subject, code, fact] : findings_) {
+      const std::string link = severity == kOk ? "" : "docs/runbook.md#" + code;
+      const Json runbook = to_value_if_any(link);
+      list.push_back({{"severity", severity},
+                      {"subject", subject},
+                      {"code", code},
+                      {"fact", fact},
+                      {"runbook", runbook}});
+      table.add({std::string(severity), subject, code, link.empty() ? fact : fact + " (" + link + ")"});
+    }
+    if (!is_said_as_json()) return table.print();
+    print_json({{"directory", directory_}, {"severity", worst_}, {"findings", list}});
+  }
+
   std::string directory_;
+  std::string config_path_;
   UnixSeconds now_ = unix_now();
   std::optional<LoaderConfig> config_;
   bool is_of_directory_ = false;                      // that configuration
   std::map<std::string, std::uint64_t> generations_;  // of what is published here, by name of the set
   std::uint64_t largest_bytes_ = 0;                   // of these; the next publication may need as much
   std::vector<Finding> findings_;
+  std::string_view worst_ = kOk;  // severity of these
 };
-
-const Field<Finding> kFindingFields[]{
-    {"severity", Unit::State, fact<&Finding::severity>, "", "", "severity"},
-    {"subject", Unit::Plain, fact<&Finding::subject>, "", "", "subject"},
-    {"code", Unit::Plain, fact<&Finding::code>, "", "", "code"},
-    {"fact", Unit::Plain, fact<&Finding::fact>},
-    {"runbook", Unit::Plain, [](auto& finding) { return to_value_if_any(finding.link()); }},
-    {"", Unit::Plain,
-     [](auto& finding) {
-       return Json(finding.fact + (finding.severity == kOk ? "" : " (" + finding.link() + ")"));
-     },
-     "", "", "fact"},
-};
-
-void doctor(const DoctorOptions& options, VerbResult& result) {
-  const std::vector<Finding> findings = Doctor(options).findings();
-  const auto has = [&](std::string_view severity) {
-    return std::ranges::find(findings, severity, &Finding::severity) != findings.end();
-  };
-  if (is_said_as_json()) {
-    print_json({{"directory", options.directory},
-                {"severity", has(kError)     ? kError
-                             : has(kWarning) ? kWarning
-                                             : kOk},
-                {"findings", list_of<Finding>(kFindingFields, findings)}});
-  } else {
-    print_columns<Finding>(kFindingFields, findings, 0, /*is_wide=*/false);
-  }
-  if (has(kError)) result.exit_status = kFoundAnError;
-}
 
 }  // namespace
 
-void add_doctor(CLI::App& program, VerbResult& result) {
-  auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb =
-      add_verb(program, "doctor",
-               "Check this host as the current user sees it; each problem names its section of the runbook",
-               "  sudo -u www-data keysieve doctor\n"
-               "  sudo -u keysieve keysieve doctor --config /etc/keysieve/keysieve.toml\n"
-               "  keysieve doctor --json | jq '.findings[] | select(.severity != \"ok\")'\n"
-               "It sees what its user may see: run it as the PHP workers' user and as the loader's user. "
-               "Exit status:\n"
-               "0 without errors (there may be warnings), 1 with errors.");
-  add_directory(verb, options->directory);
-  verb->add_option("--config", options->config_path,
-                   "Also check the sets, the cache and the stores in this configuration of keysieved")
-      ->type_name("FILE");
-  verb->callback([options, &result] { doctor(*options, result); });
-}
+extern const Verb kDoctor{
+    "doctor", "Check this host as the current user sees it; each problem names its section of the runbook",
+    "  sudo -u www-data keysieve doctor\n"
+    "  sudo -u keysieve keysieve doctor --config /etc/keysieve/keysieve.toml\n"
+    "  keysieve doctor --json | jq '.findings[] | select(.severity != \"ok\")'\n"
+    "It sees what its user may see: run it as the PHP workers' user and as the loader's user. "
+    "Exit status:\n"
+    "0 without errors (there may be warnings), 1 with errors.",
+    prepare<DoctorVerb>};
 
 }  // namespace keysieve

@@ -1,6 +1,8 @@
 // Prints the columns of a table of fields, a row for each set.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,21 @@ void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts
     table.add(std::move(row));
   }
   table.print();
+}
+
+// The same of one set, in one line: "ready: generation 7, keys 80,000, …"
+template <typename Set>
+std::string line_of(std::span<const Field<Set>> fields, const Set& set, UnixSeconds now) {
+  std::string text;
+  for (const Field<Set>& field : fields.subspan(1)) {
+    const bool is_shown =
+        !field.heading.empty() && !field.is_wide && field.unit != Unit::State && field.unit != Unit::Codes;
+    const Json value = is_shown ? field.value(set) : Json();
+    if (value.is_null()) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? ": " : ", ", field.heading, cell_of(field.unit, value, now));
+  }
+  return (set.reason.empty() ? std::string(to_string(set.availability)) : set.reason) + text;
 }
 
 }  // namespace keysieve

@@ -1,24 +1,16 @@
 // keysieve inspect: what a snapshot file says of itself, after all its checksums have been checked.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "core/builder/base/log_positions.hpp"
-#include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/program/units.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/records/chunk.hpp"
 
 namespace keysieve {
 namespace {
-
-struct InspectOptions {
-  std::string path;
-};
 
 // Keys per shard: the emptiest, the mean and the fullest show whether the hash spreads as it should.
 void add_shard_keys(Report& report, const SnapshotView& snapshot) {
@@ -56,41 +48,46 @@ void add_adds_from(Report& report, const LogPosition& position) {
   report.add("adds from", shown, "adds_from", to_text(position));
 }
 
-void inspect(const InspectOptions& options) {
-  const SnapshotFile file(options.path, Check::Everything);
-  const SnapshotView& snapshot = file.view();
-  const SnapshotHeader& header = snapshot.header();
-  check_signer(snapshot, {}, options.path);
-  Report report;
-  report.add("file", options.path + ", all checksums right", "file", options.path);
-  report.add("format", std::to_string(header.format), "format", header.format);
-  add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
-  add_shard_keys(report, snapshot);
-  add_shard_fills(report, snapshot);
-  report.add("seed", to_hex(header.seed), "seed", to_hex(header.seed));
-  report.add("as of", format_moment(header.as_of), "as_of", header.as_of);
-  report.add("built at", format_moment(header.built_at), "built_at", header.built_at);
-  const std::string limit =
-      header.valid_for == 0
-          ? "no limit"
-          : fmt::format("{}, until {}", format_duration(std::chrono::seconds(header.valid_for)),
-                        format_moment(snapshot.valid_until()));
-  report.add("valid for", limit, "valid_for_seconds", header.valid_for);
-  add_adds_from(report, header.adds_from);
-  const std::string profile(snapshot.key_profile());
-  report.add("key profile", profile.empty() ? "none" : profile, "key_profile", profile);
-  report.print();
-}
+class InspectVerb {
+ public:
+  void declare(CLI::App* verb) { verb->add_option("FILE", path_, "Snapshot file")->required(); }
+
+  int run() {
+    const SnapshotFile file(path_, Check::Everything);
+    const SnapshotView& snapshot = file.view();
+    const SnapshotHeader& header = snapshot.header();
+    check_signer(snapshot, {}, path_);
+    Report report;
+    report.add("file", path_ + ", all checksums right", "file", path_);
+    report.add("format", std::to_string(header.format), "format", header.format);
+    add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
+    add_shard_keys(report, snapshot);
+    add_shard_fills(report, snapshot);
+    report.add("seed", to_hex(header.seed));
+    report.add("as of", format_moment(header.as_of), "as_of", header.as_of);
+    report.add("built at", format_moment(header.built_at), "built_at", header.built_at);
+    const std::string limit =
+        header.valid_for == 0
+            ? "no limit"
+            : fmt::format("{}, until {}", format_duration(std::chrono::seconds(header.valid_for)),
+                          format_moment(snapshot.valid_until()));
+    report.add("valid for", limit, "valid_for_seconds", header.valid_for);
+    add_adds_from(report, header.adds_from);
+    const std::string profile(snapshot.key_profile());
+    report.add("key profile", profile.empty() ? "none" : profile, "key_profile", profile);
+    report.print();
+    return 0;
+  }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace
 
-void add_inspect(CLI::App& program, VerbResult& /*result*/) {
-  auto options = std::make_shared<InspectOptions>();
-  CLI::App* verb = add_verb(program, "inspect", "Check a snapshot file and show its header and fill",
-                            "  keysieve inspect tags.ks\n"
-                            "  keysieve inspect tags.ks --json | jq .estimated_fpr");
-  verb->add_option("FILE", options->path, "Snapshot file")->required();
-  verb->callback([options] { inspect(*options); });
-}
+extern const Verb kInspect{"inspect", "Check a snapshot file and show its header and fill",
+                           "  keysieve inspect tags.ks\n"
+                           "  keysieve inspect tags.ks --json | jq .estimated_fpr",
+                           prepare<InspectVerb>};
 
 }  // namespace keysieve

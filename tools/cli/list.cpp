@@ -1,11 +1,8 @@
 // keysieve list: the sets in a store.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
-
 #include "tools/cli/field_table.hpp"
-#include "tools/cli/options.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/program/program.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/stored_sets.hpp"
@@ -41,29 +38,33 @@ void print(const std::string& store, const std::vector<StoredSet>& sets) {
   }
 }
 
-// Returns the exit status: that of the first record that cannot be used.
-int list(const std::string& url) {
-  const auto store = open_given_store(url, StoreUse::List);
-  const std::vector<StoredSet> sets = stored_sets(*store);
-  print(store->name(), sets);
-  for (const StoredSet& set : sets) {
-    if (set.failure) return exit_status_of(set.failure->kind());
+class ListVerb {
+ public:
+  void declare(CLI::App* verb) { verb->add_option("URL", store_url_, store_help())->required(); }
+
+  // The exit status is that of the first record that cannot be used.
+  int run() {
+    const auto store = open_given_store(store_url_, StoreUse::List);
+    const std::vector<StoredSet> sets = stored_sets(*store);
+    print(store->name(), sets);
+    for (const StoredSet& set : sets) {
+      if (set.failure) return exit_status_of(set.failure->kind());
+    }
+    return 0;
   }
-  return 0;
-}
+
+ private:
+  std::string store_url_;
+};
 
 }  // namespace
 
-void add_list(CLI::App& program, VerbResult& result) {
-  auto url = std::make_shared<std::string>();
-  CLI::App* verb = add_verb(
-      program, "list", "List the sets in a store",
-      "  keysieve list lmdb:/var/lib/keysieve\n"
-      "  keysieve list redis://cache:6379/2 --json | jq -r '.sets[].set'\n"
-      "It reads the names of all records. keysieve rollback SET --list URL says what else the store\n"
-      "keeps of a set, keysieve status what this host has.");
-  verb->add_option("URL", *url, store_help())->required();
-  verb->callback([url, &result] { result.exit_status = list(*url); });
-}
+extern const Verb kList{
+    "list", "List the sets in a store",
+    "  keysieve list lmdb:/var/lib/keysieve\n"
+    "  keysieve list redis://cache:6379/2 --json | jq -r '.sets[].set'\n"
+    "It reads the names of all records. keysieve rollback SET --list URL says what else the store\n"
+    "keeps of a set, keysieve status what this host has.",
+    prepare<ListVerb>};
 
 }  // namespace keysieve

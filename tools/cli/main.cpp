@@ -1,7 +1,6 @@
 // The program keysieve: verbs in the order of the data's way.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -10,17 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/program/nearest_name.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
+
+extern const Verb kPlan, kBuild, kInspect, kVerify, kPush, kPull, kAdd, kPublish, kQuery, kStatus, kBypass,
+    kRollback, kList, kDelete, kSeed, kKeygen, kDoctor;
+
 namespace {
 
-constexpr std::array kVerbs{add_plan, add_build,   add_inspect, add_verify, add_push,   add_pull,
-                            add_add,  add_publish, add_query,   add_status, add_bypass, add_rollback,
-                            add_list, add_delete,  add_seed,    add_keygen, add_doctor};
+constexpr std::array kVerbs{&kPlan, &kBuild,   &kInspect, &kVerify, &kPush,   &kPull,
+                            &kAdd,  &kPublish, &kQuery,   &kStatus, &kBypass, &kRollback,
+                            &kList, &kDelete,  &kSeed,    &kKeygen, &kDoctor};
 
 constexpr const char* kDescription =
     "keysieve: whether a key may be in a set, answered from shared memory.\n"
@@ -65,12 +67,14 @@ std::string shown(const std::string& word) {
                                             nearest ? "did you mean " + *nearest + "?" : "see " + help));
 }
 
-// Before anything else is read: no --help may hide a wrong verb.
-void check_verb(const CLI::App& program, const std::string& word) {
-  if (word.starts_with('-')) return;
+// Before anything else is read: no --help may hide a wrong verb. nullptr: the word is an option of keysieve.
+const Verb* verb_named(const std::string& word) {
+  if (word.starts_with('-')) return nullptr;
   Words names;
-  for (const CLI::App* verb : program.get_subcommands({})) names.push_back(verb->get_name());
-  if (std::ranges::find(names, word) != names.end()) return;
+  for (const Verb* verb : kVerbs) {
+    if (verb->name == word) return verb;
+    names.emplace_back(verb->name);
+  }
   refuse_unknown(word, "a verb", names, "keysieve --help");
 }
 
@@ -114,24 +118,32 @@ std::string option_among(const Words& words) {
               fmt::format("{}; see {}", missing.empty() ? error.what() : missing + " is required", help));
 }
 
-// Returns the exit status.
-int run(int argc, char** argv, VerbResult& result) {
+void add_verb(CLI::App& program, const Verb& verb, int& exit_status) {
+  CLI::App* added = program.add_subcommand(verb.name, verb.description);
+  added->add_flag_callback("--json", say_as_json, "Print JSON instead of text");
+  added->footer(std::string("\nExamples:\n") + verb.examples);
+  verb.prepare(added, exit_status);
+}
+
+// Returns the exit status. `error_status`: of any error from then on; 0: as exit_status_of() says.
+int run(int argc, char** argv, int& error_status) {
   CLI::App program(kDescription, "keysieve");
   program.footer(kFooter);
   program.set_version_flag("-V,--version", "keysieve " + std::string(kVersion));
   program.require_subcommand(1);
-  for (const auto add : kVerbs) add(program, result);
+  int exit_status = 0;
+  for (const Verb* verb : kVerbs) add_verb(program, *verb, exit_status);
   Words words = with_options_for_verbs({argv + std::min(argc, 1), argv + argc});
   if (words.empty()) {
     fmt::print(stderr, "{}", program.help());
     return exit_status_of(ErrorKind::Usage);
   }
   try {
-    check_verb(program, words.front());
+    if (const Verb* verb = verb_named(words.front())) error_status = verb->error_status;
     std::reverse(words.begin(), words.end());  // as the library wants it
     program.parse(std::move(words));
     flush_output();
-    return result.exit_status;
+    return exit_status;
   } catch (const CLI::CallForHelp& help) {
     return program.exit(help);
   } catch (const CLI::CallForVersion& version) {
@@ -142,15 +154,15 @@ int run(int argc, char** argv, VerbResult& result) {
 }
 
 // What ends a verb, as a line and an exit status. Throws when memory runs out for that.
-int run_and_report(int argc, char** argv, VerbResult& result) {
-  const auto fail = [&result](std::string_view message, std::string_view code, int status) {
-    const int exit_status = result.error_status.value_or(status);
+int run_and_report(int argc, char** argv, int& error_status) {
+  const auto fail = [&error_status](std::string_view message, std::string_view code, int status) {
+    const int exit_status = error_status != 0 ? error_status : status;
     print_error(std::string(message), code, exit_status);
     return exit_status;
   };
   try {
     if (asks_for_json(argc, argv)) say_as_json();
-    return run(argc, argv, result);
+    return run(argc, argv, error_status);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const Error& error) {
@@ -169,14 +181,13 @@ int run_and_report(int argc, char** argv, VerbResult& result) {
 int main(int argc, char** argv) {
   using namespace keysieve;
   begin_program("keysieve");
-  VerbResult result;
+  int error_status = 0;
   try {
-    return run_and_report(argc, argv, result);
-  } catch (const std::bad_alloc& error) {
-    const int exit_status = result.error_status.value_or(exit_status_of(error));
-    print_no_memory(exit_status);
-    return exit_status;
+    return run_and_report(argc, argv, error_status);
   } catch (const std::exception& error) {
-    return result.error_status.value_or(exit_status_of(error));  // stderr takes no more
+    const int exit_status = error_status != 0 ? error_status : exit_status_of(error);
+    // Else stderr takes no more.
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) print_no_memory(exit_status);
+    return exit_status;
   }
 }

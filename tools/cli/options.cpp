@@ -18,14 +18,6 @@ std::unique_ptr<Store> open_given_store(const std::string& given, StoreUse use, 
   return open_store(url, if_missing);
 }
 
-CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
-                   const std::string& examples) {
-  CLI::App* verb = program.add_subcommand(name, description);
-  verb->add_flag_callback("--json", say_as_json, "Print JSON instead of text");
-  verb->footer("\nExamples:\n" + examples);
-  return verb;
-}
-
 CLI::Option* add_text(CLI::App* verb, const std::string& option,
                       const std::function<void(const std::string& text)>& take, const std::string& help) {
   const std::size_t end = option.find(' ');
@@ -52,13 +44,6 @@ std::uint32_t parse_shard_bytes(const std::string& text) {
   if (!is_shard_bytes(bytes))
     throw Error(ErrorKind::Usage, "shard size " + text + " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
   return static_cast<std::uint32_t>(bytes);
-}
-
-LogPosition parse_position(const std::string& text) {
-  if (const auto position = parse_log_position(text)) return *position;
-  throw Error(ErrorKind::Usage,
-              "\"" + text +
-                  "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
 }
 
 void add_argument_and_url(CLI::App* verb, const std::string& name, std::string& argument,
@@ -143,21 +128,11 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
 }
 
 void add_public_keys(CLI::App* verb, PublicKeys& keys) {
-  const auto take = [&keys](const std::vector<std::string>& texts) {
-    try {
-      for (const std::string& text : texts) keys.push_back(parse_public_key(text));
-    } catch (const Error& error) {
-      throw Error(ErrorKind::Usage, std::string("--public-key: ") + error.what());
-    }
-  };
-  verb->add_option_function<std::vector<std::string>>(
-          "--public-key", take,
-          "Refuse a snapshot that is not signed by this key, or by one of these; 64 digits, as keysieve "
-          "keygen prints them")
-      ->type_name("KEY")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const auto take = [&keys](const std::string& text) { keys.push_back(parse_public_key(text)); };
+  add_text(verb, "--public-key KEY", take,
+           "Refuse a snapshot that is not signed by this key, or by one of these; 64 digits, as keysieve "
+           "keygen prints them")
+      ->trigger_on_parse();
 }
 
 void add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key) {

@@ -1,5 +1,5 @@
-// The verbs of keysieve, one file each, and the options that several of them share, each written once: name,
-// unit, range and help text are the same everywhere.
+// Options that several verbs share, each written once: name, unit, range and help text are the same
+// everywhere.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/builder/base/log_positions.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tools/keys/key_file.hpp"
@@ -25,31 +24,6 @@ class Option;
 
 namespace keysieve {
 
-// What a verb leaves for main() when it has run.
-struct VerbResult {
-  int exit_status = 0;
-  std::optional<int> error_status;  // of any error, where the verb has statuses of its own
-};
-
-// Each verb adds itself, with its options and examples, to the command line.
-void add_plan(CLI::App& program, VerbResult& result);
-void add_build(CLI::App& program, VerbResult& result);
-void add_inspect(CLI::App& program, VerbResult& result);
-void add_verify(CLI::App& program, VerbResult& result);
-void add_push(CLI::App& program, VerbResult& result);
-void add_pull(CLI::App& program, VerbResult& result);
-void add_add(CLI::App& program, VerbResult& result);
-void add_publish(CLI::App& program, VerbResult& result);
-void add_query(CLI::App& program, VerbResult& result);
-void add_status(CLI::App& program, VerbResult& result);
-void add_bypass(CLI::App& program, VerbResult& result);
-void add_rollback(CLI::App& program, VerbResult& result);
-void add_list(CLI::App& program, VerbResult& result);
-void add_delete(CLI::App& program, VerbResult& result);
-void add_seed(CLI::App& program, VerbResult& result);
-void add_keygen(CLI::App& program, VerbResult& result);
-void add_doctor(CLI::App& program, VerbResult& result);
-
 // The description of the option or argument that is a store's URL.
 inline std::string store_help() {
   return "Store: " + store_schemes();
@@ -59,10 +33,6 @@ inline std::string store_help() {
 // directory. Throws Usage, before it connects, for a store that cannot be used like that.
 std::unique_ptr<Store> open_given_store(const std::string& url, StoreUse use,
                                         IfMissing if_missing = IfMissing::Refuse);
-
-// Adds a verb that has --json; examples end its --help.
-CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
-                   const std::string& examples);
 
 // An option of one value, "--fpr FPR" with the word that stands for the value in the help. Its text goes to
 // `take`; a Usage error of `take` is thrown on with the option's name in front.
@@ -82,9 +52,6 @@ CLI::Option* add_parsed(CLI::App* verb, const std::string& option, Value& value,
 
 // 1KiB, 2KiB, 4KiB or 8KiB; Usage otherwise.
 std::uint32_t parse_shard_bytes(const std::string& text);
-
-// "<milliseconds>-<number>"; Usage otherwise.
-LogPosition parse_position(const std::string& text);
 
 // Two required arguments, NAME (SET or FILE) and URL, which are taken in either order: the verb calls
 // put_url_last() with them before it uses them.

@@ -2,142 +2,16 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
-#include <tuple>
 
-#include "core/builder/filters/sizing.hpp"
-#include "core/worker/base/error.hpp"
-#include "core/worker/snapshot/layout.hpp"
-#include "tools/cli/options.hpp"
+#include "tools/cli/kind_choice.hpp"
 #include "tools/cli/plan_plot.hpp"
-#include "tools/cli/report.hpp"
-#include "tools/program/units.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace keysieve {
 namespace {
-
-// How much more memory than the smallest a faster kind may take. The default's eight bits per key cost 1.6
-// times ribbon at 1 %, 2.0 times at 0.01 %, and 3 times at 0.0001 %.
-constexpr double kMostToSmallest = 2.0;
-
-struct PlanOptions {
-  SizingRequest request;
-  bool smallest = false;
-  bool all = false;
-  bool plot = false;
-};
-
-// What a kind would cost.
-struct PlannedKind {
-  Geometry geometry;
-  double theoretical_fpr;
-  std::uint64_t bytes;  // of the file
-  double bits_per_key;  // of the file
-  std::uint32_t cache_lines;
-
-  [[nodiscard]] const FilterKind& kind() const noexcept { return *geometry.kind; }
-};
-
-struct Plan {
-  std::vector<PlannedKind> kinds;  // the recommended one first
-  std::string reason;              // part of a sentence: "the fastest that ..."
-  // Kinds that cannot reach the target, and the lowest that they reach.
-  std::vector<std::pair<std::string_view, double>> too_high;
-};
-
-using Candidates = std::vector<const PlannedKind*>;
-
-// Fewest cache lines; of equals the default, then the smallest.
-auto slowness_of(const PlannedKind* planned) {
-  return std::tuple(planned->cache_lines, planned->kind().name != kDefaultKindName, planned->bytes);
-}
-
-const PlannedKind* smallest_of(const Candidates& candidates) {
-  return std::ranges::min(candidates, {},
-                          [](const auto* one) { return std::tuple(one->bytes, slowness_of(one)); });
-}
-
-const PlannedKind* fastest_of(const Candidates& candidates) {
-  return std::ranges::min(candidates, {}, slowness_of);
-}
-
-const PlannedKind* fastest_that_fits(Candidates candidates) {
-  const double most = kMostToSmallest * static_cast<double>(smallest_of(candidates)->bytes);
-  std::erase_if(candidates, [most](const auto* one) { return static_cast<double>(one->bytes) > most; });
-  return fastest_of(candidates);
-}
-
-std::string_view superlative_of(bool is_only, bool is_smallest, bool is_fastest) {
-  if (is_only) return "the only one";
-  if (is_smallest) return is_fastest ? "the smallest and fastest" : "the smallest";
-  return is_fastest ? "the fastest" : "the fastest that is not far from the smallest";
-}
-
-std::string reason_for(const PlannedKind* choice, const Candidates& candidates) {
-  const PlannedKind* fastest = fastest_of(candidates);
-  const PlannedKind* smallest = smallest_of(candidates);
-  const bool is_fastest = choice->cache_lines == fastest->cache_lines;
-  const bool is_smallest = choice->bytes == smallest->bytes;
-  const auto percent_of_choice = [choice](const PlannedKind* other) {
-    return std::lround(
-        std::abs(100.0 * static_cast<double>(other->bytes) / static_cast<double>(choice->bytes) - 100.0));
-  };
-  std::string reason =
-      fmt::format("{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
-                  format_count_of(choice->cache_lines, "cache line"));
-  if (!is_fastest) {
-    reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
-                          format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
-  }
-  if (!is_smallest) {
-    reason +=
-        fmt::format("; {} would take {} % less memory", smallest->kind().name, percent_of_choice(smallest));
-  }
-  return reason;
-}
-
-PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
-  const Geometry geometry = size_filter(kind, request);
-  const double keys = static_cast<double>(request.keys) * request.growth;
-  const std::uint64_t bytes = snapshot_layout(geometry.shard_count, geometry.params).file_bytes;
-  return {geometry, theoretical_fpr(geometry, keys), bytes,
-          8.0 * static_cast<double>(bytes) / static_cast<double>(request.keys),
-          kind.cache_lines(geometry.params, keys / geometry.shard_count)};
-}
-
-// Without a recommendation yet. Throws Usage for a value out of range.
-Plan plan_kinds(const SizingRequest& request, bool all) {
-  Plan plan;
-  for (const FilterKind& kind : filter_kinds()) {
-    if (!all && !kind.is_usual) continue;
-    if (request.value_bits != 0 && kind.build_map == nullptr) continue;
-    if (reaches_target(kind, request)) {
-      plan.kinds.push_back(plan_kind(kind, request));
-    } else {
-      plan.too_high.emplace_back(kind.name, lowest_target(kind, request));
-    }
-  }
-  return plan;
-}
-
-// The fastest usual kind that does not need far more memory than the smallest.
-Plan made_plan(const PlanOptions& options) {
-  Plan plan = plan_kinds(options.request, options.all);
-  std::vector<PlannedKind>& kinds = plan.kinds;
-  Candidates candidates;
-  for (const PlannedKind& one : kinds) {
-    if (one.kind().is_usual) candidates.push_back(&one);
-  }
-  const PlannedKind* choice = options.smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
-  plan.reason = reason_for(choice, candidates);
-  const auto chosen = kinds.begin() + (choice - kinds.data());
-  std::rotate(kinds.begin(), chosen, chosen + 1);
-  return plan;
-}
 
 double bound_bits_per_key(const SizingRequest& request) {
   return request.value_bits - std::log2(request.target_fpr);
@@ -216,49 +90,61 @@ std::uint8_t parse_largest_value(const std::string& text) {
   return static_cast<std::uint8_t>(std::bit_width(std::max<std::uint64_t>(largest, 1)));
 }
 
-void plan(const PlanOptions& options) {
-  if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
-  const Plan plan = made_plan(options);
-  const PlannedKind& recommended = plan.kinds.front();
-  if (options.plot) {
-    return fmt::print("{}", plan_plot(options.request, recommended.kind().name, recommended.theoretical_fpr,
-                                      recommended.bits_per_key));
+class PlanVerb {
+ public:
+  void declare(CLI::App* verb) {
+    add_parsed(verb, "--keys N", request_.keys, parse_key_count,
+               "Number of distinct keys, 1 or more: 80000, 80k or 5M")
+        ->required();
+    add_parsed(verb, "--known-absent N", request_.known_absent, parse_key_count,
+               "Number of known-absent keys, to which the set answers absent without exception [0]");
+    add_parsed(verb, "--values N", request_.value_bits, parse_largest_value,
+               "For a map: the largest value of a key, a number from 0 to 4294967295");
+    add_fpr_and_growth(verb, request_.target_fpr, request_.growth);
+    add_parsed(verb, "--shard-size SIZE", request_.shard_bytes, parse_shard_bytes,
+               "1KiB, 2KiB, 4KiB or 8KiB [4KiB]");
+    verb->add_flag(
+        "--smallest", smallest_,
+        "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
+    verb->add_flag("--all", all_, "Show every kind, including those for comparison");
+    verb->add_flag(
+            "--plot", plot_,
+            "Print data and commands for gnuplot instead: bits per key of every kind over FPR, with the "
+            "recommended one")
+        ->excludes(verb->get_option("--known-absent"))
+        ->excludes(verb->get_option("--values"))
+        ->excludes(verb->get_option("--json"));
   }
-  is_said_as_json() ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
-}
+
+  int run() {
+    if (request_.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
+    const Plan plan = plan_kinds(request_, all_, smallest_);
+    const PlannedKind& recommended = plan.kinds.front();
+    if (plot_) {
+      fmt::print("{}", plan_plot(request_, recommended.kind().name, recommended.theoretical_fpr,
+                                 recommended.bits_per_key));
+    } else {
+      is_said_as_json() ? print_as_json(plan, request_) : print_as_text(plan, request_);
+    }
+    return 0;
+  }
+
+ private:
+  SizingRequest request_;
+  bool smallest_ = false;
+  bool all_ = false;
+  bool plot_ = false;
+};
 
 }  // namespace
 
-void add_plan(CLI::App& program, VerbResult& /*result*/) {
-  auto options = std::make_shared<PlanOptions>();
-  CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
-                            "  keysieve plan --keys 80000 --fpr 0.01\n"
-                            "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-                            "  keysieve plan --keys 5000000 --smallest --plot | gnuplot -p\n"
-                            "  keysieve plan --keys 80000 --known-absent 2M\n"
-                            "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
-                            "  keysieve plan --keys 80000 --shard-size 8KiB --json");
-  add_parsed(verb, "--keys N", options->request.keys, parse_key_count,
-             "Number of distinct keys, 1 or more: 80000, 80k or 5M")
-      ->required();
-  add_parsed(verb, "--known-absent N", options->request.known_absent, parse_key_count,
-             "Number of known-absent keys, to which the set answers absent without exception [0]");
-  add_parsed(verb, "--values N", options->request.value_bits, parse_largest_value,
-             "For a map: the largest value of a key, a number from 0 to 4294967295");
-  add_fpr_and_growth(verb, options->request.target_fpr, options->request.growth);
-  add_parsed(verb, "--shard-size SIZE", options->request.shard_bytes, parse_shard_bytes,
-             "1KiB, 2KiB, 4KiB or 8KiB [4KiB]");
-  verb->add_flag(
-      "--smallest", options->smallest,
-      "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
-  verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
-  verb->add_flag("--plot", options->plot,
-                 "Print data and commands for gnuplot instead: bits per key of every kind over FPR, with the "
-                 "recommended one")
-      ->excludes(verb->get_option("--known-absent"))
-      ->excludes(verb->get_option("--values"))
-      ->excludes(verb->get_option("--json"));
-  verb->callback([options] { plan(*options); });
-}
+extern const Verb kPlan{"plan", "Show what a set would cost, and which kind to choose",
+                        "  keysieve plan --keys 80000 --fpr 0.01\n"
+                        "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
+                        "  keysieve plan --keys 5000000 --smallest --plot | gnuplot -p\n"
+                        "  keysieve plan --keys 80000 --known-absent 2M\n"
+                        "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
+                        "  keysieve plan --keys 80000 --shard-size 8KiB --json",
+                        prepare<PlanVerb>};
 
 }  // namespace keysieve

@@ -19,6 +19,9 @@ class Report {
   // time.
   void add(std::string label, std::string shown, const std::string& name, Json value);
 
+  // A line of which label and text are also the member's name and value.
+  void add(const std::string& name, const std::string& text) { add(name, text, name, text); }
+
   // A member without a line: what is part of another's text.
   void add_member(const std::string& name, Json value) { members_[name] = std::move(value); }
 

@@ -35,6 +35,11 @@ void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const st
                   source);
 }
 
+std::string summary_of(const SnapshotRecord& record) {
+  return fmt::format("generation {}: as of {}, {}, {}", record.generation, format_moment(record.as_of),
+                     format_count_of(record.key_count, "key"), record.kind);
+}
+
 void add_known_absent(Report& report, const SnapshotHeader& header) {
   report.add_if(header.retrieval_bytes != 0, "known absent", format_count_of(header.known_absent, "key"),
                 "known_absent_count", header.known_absent, 0);
@@ -43,7 +48,7 @@ void add_known_absent(Report& report, const SnapshotHeader& header) {
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio) {
   const SnapshotHeader& header = snapshot.header();
   const std::string set_name(snapshot.set_name());
-  report.add("set", set_name, "set", set_name);
+  report.add("set", set_name);
   report.add("build id", to_hex(header.build_id), "build_id", to_hex(header.build_id));
   report.add("kind", fmt::format("{}, k = {}", snapshot.kind().name, header.hash_count), "kind",
              snapshot.kind().name);

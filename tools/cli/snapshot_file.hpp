@@ -9,6 +9,7 @@
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
@@ -36,6 +37,9 @@ class SnapshotFile {
 // Throws NotSigned, which begins with `source`, unless the snapshot is signed by one of the keys. Without
 // keys: unless it is signed by the key that it names, or by none. So "signed by" can be shown.
 void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source);
+
+// "generation 7: as of 2026-11-21T07:00:00Z, 80,000 keys, split_block_bloom"
+std::string summary_of(const SnapshotRecord& record);
 
 // Number of known-absent keys; no line if the shards have no second level.
 void add_known_absent(Report& report, const SnapshotHeader& header);

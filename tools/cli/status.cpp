@@ -1,32 +1,15 @@
 // keysieve status: what is published in a directory, and whether it answers.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <memory>
 #include <set>
 
-#include "core/worker/base/error.hpp"
 #include "tools/cli/field_table.hpp"
-#include "tools/cli/options.hpp"
 #include "tools/cli/set_names.hpp"
-#include "tools/program/units.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace keysieve {
 namespace {
-
-constexpr int kHasTrouble = 1;
-
-struct StatusOptions {
-  std::vector<std::string> set_names;
-  std::string directory;
-  bool wide = false;
-  bool verify = false;
-  std::optional<std::chrono::milliseconds> watch;
-};
 
 // What is shown at one moment.
 struct Shown {
@@ -75,26 +58,6 @@ void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
   fmt::print("\n");
 }
 
-// The sets that were named, which must be there; without names all.
-Shown look(const StatusOptions& options, UnixSeconds now) {
-  const std::vector<std::string>& wanted = options.set_names;
-  const std::string& directory = options.directory;
-  for (const std::string& name : wanted) static_cast<void>(sets_named(directory, name));
-  const auto is_wanted = [&](const std::string& name) {
-    return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
-  };
-  const Reading reading = options.verify ? Reading::Checksums : Reading::HugePages;
-  Shown shown;
-  for (const std::string& name : sets_in(directory)) {
-    if (is_wanted(name)) shown.sets.push_back(set_facts(directory, name, now, reading));
-  }
-  for (const std::string& name : seen_sets_in(directory)) {
-    if (is_wanted(name)) shown.seen.push_back(seen_set_facts(directory, name, now));
-  }
-  shown.directory = directory_status(directory);
-  return shown;
-}
-
 Json to_json(const Shown& shown) {
   Json json = object_of(kDirectoryFields, shown.directory);
   json["sets"] = list_of(kSetFields, shown.sets);
@@ -102,94 +65,68 @@ Json to_json(const Shown& shown) {
   return json;
 }
 
-// Whether a set has a trouble, or there is none.
-bool status(const StatusOptions& options) {
-  const UnixSeconds now = unix_now();
-  const Shown shown = look(options, now);
-  if (is_said_as_json()) {
-    print_json(to_json(shown));
-  } else {
-    print_text(shown, now, options.wide);
+class StatusVerb {
+ public:
+  void declare(CLI::App* verb) {
+    verb->add_option("SET", set_names_, "Names of sets [all]");
+    add_directory(verb, directory_);
+    verb->add_flag(
+        "--wide", wide_,
+        "Show also publication, known-absent keys, size, estimated FPR, huge pages and how full the live "
+        "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
+    verb->add_flag(
+        "--verify", verify_,
+        "Read all that is published and compare it with its checksums; the trouble is then \"damaged\"");
   }
-  // After a reboot without a loader nothing is there, which is no good news.
-  const bool is_empty = shown.sets.empty() && shown.seen.empty();
-  return is_empty || !troubles_of(shown).empty();
-}
 
-constexpr std::chrono::milliseconds kLeastInterval{100};
+  // Returns 1 if a set has a trouble, or if there is none.
+  int run() {
+    const UnixSeconds now = unix_now();
+    const Shown shown = look(now);
+    is_said_as_json() ? print_json(to_json(shown)) : print_text(shown, now, wide_);
+    // After a reboot without a loader nothing is there, which is no good news.
+    const bool is_empty = shown.sets.empty() && shown.seen.empty();
+    return is_empty || !troubles_of(shown).empty() ? 1 : 0;
+  }
 
-// In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.
-void print_error(const Error& error) {
-  if (is_said_as_json()) return print_json({{"error", error.what()}});
-  fmt::print("{}\n", error.what());
-}
-
-// Until SIGINT or SIGTERM: on a terminal each time over the last, else one below the other. Errors but those
-// of usage are shown, and it goes on.
-void watch(const StatusOptions& options) {
-  const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM}) ::sigaddset(&signals, number);
-  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(*options.watch);
-  const timespec pause{.tv_sec = seconds.count(),
-                       .tv_nsec = std::chrono::nanoseconds(*options.watch - seconds).count()};
-  do {
-    if (on_terminal) fmt::print("\033[H\033[2J");
-    try {
-      status(options);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::Usage) throw;
-      print_error(error);
+ private:
+  // The sets that were named, which must be there; without names all.
+  Shown look(UnixSeconds now) {
+    for (const std::string& name : set_names_) static_cast<void>(sets_named(directory_, name));
+    const auto is_wanted = [&](const std::string& name) {
+      return set_names_.empty() || std::ranges::count(set_names_, name) != 0;
+    };
+    const Reading reading = verify_ ? Reading::Checksums : Reading::HugePages;
+    Shown shown;
+    for (const std::string& name : sets_in(directory_)) {
+      if (is_wanted(name)) shown.sets.push_back(set_facts(directory_, name, now, reading));
     }
-    if (!on_terminal) fmt::print("\n");
-    flush_output();
-  } while (::sigtimedwait(&signals, nullptr, &pause) < 0);
-}
+    for (const std::string& name : seen_sets_in(directory_)) {
+      if (is_wanted(name)) shown.seen.push_back(seen_set_facts(directory_, name, now));
+    }
+    shown.directory = directory_status(directory_);
+    return shown;
+  }
 
-// Nothing unless it is asked for; two seconds when it is asked for without a time.
-void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interval) {
-  const auto parse = [](const std::string& text) {
-    const auto parsed = parse_duration(text);
-    if (parsed >= kLeastInterval) return parsed;
-    throw Error(ErrorKind::Usage, "\"" + text + "\" is too often: 100ms at least");
-  };
-  add_parsed(verb, "--watch", interval, parse, "Repeat every so often [2s] until Ctrl-C")
-      ->type_name("DURATION")
-      ->expected(0, 1)
-      ->default_str("2s");
-}
+  std::vector<std::string> set_names_;
+  std::string directory_;
+  bool wide_ = false;
+  bool verify_ = false;
+};
 
 }  // namespace
 
-void add_status(CLI::App& program, VerbResult& result) {
-  auto options = std::make_shared<StatusOptions>();
-  CLI::App* verb = add_verb(
-      program, "status", "Show what is published in shared memory, and whether it answers",
-      "  keysieve status\n"
-      "  keysieve status tags --json | jq '.sets[0].availability'\n"
-      "  keysieve status --verify && echo whole\n"
-      "  keysieve status --watch 5s\n"
-      "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
-      "the store has nothing newer. Loader seen: its last sign of life. Sets that PHP itself fills (seen\n"
-      "sets) have a table of their own: keys and capacity of their newest window.\n"
-      "Trouble: what is wrong, by the codes of docs/runbook.md. Exit status: 0 without trouble, 1 with any\n"
-      "(a bypass by will is none), 0 with --watch.");
-  verb->add_option("SET", options->set_names, "Names of sets [all]");
-  add_directory(verb, options->directory);
-  verb->add_flag(
-      "--wide", options->wide,
-      "Show also publication, known-absent keys, size, estimated FPR, huge pages and how full the live "
-      "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
-  verb->add_flag(
-      "--verify", options->verify,
-      "Read all that is published and compare it with its checksums; the trouble is then \"damaged\"");
-  add_watch(verb, options->watch);
-  verb->callback([options, &result] {
-    if (options->watch) return watch(*options);
-    if (status(*options)) result.exit_status = kHasTrouble;
-  });
-}
+extern const Verb kStatus{
+    "status", "Show what is published in shared memory, and whether it answers",
+    "  keysieve status\n"
+    "  keysieve status tags --json | jq '.sets[0].availability'\n"
+    "  keysieve status --verify && echo whole\n"
+    "  watch -n 5 keysieve status\n"
+    "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
+    "the store has nothing newer. Loader seen: its last sign of life. Sets that PHP itself fills (seen\n"
+    "sets) have a table of their own: keys and capacity of their newest window.\n"
+    "Trouble: what is wrong, by the codes of docs/runbook.md. Exit status: 0 without trouble, 1 with any\n"
+    "(a bypass by will is none).",
+    prepare<StatusVerb>};
 
 }  // namespace keysieve

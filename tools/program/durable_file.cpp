@@ -66,7 +66,7 @@ void sync_folder(const std::string& folder) {
 
 // Hosts that share a network file system may write the same file at once.
 DurableFile::DurableFile(std::string path, const FileStyle& style) : path_(std::move(path)), style_(style) {
-  if (style_.replaces_files_alone) check_replaceable(path_);
+  if (style_.replaces == Replaces::Files) check_replaceable(path_);
   const std::string folder = folder_of(path_);
   temporary_ = folder + "/" + std::string(kUnfinished) + std::to_string(random_value<std::uint64_t>());
   file_ = open_nameless(folder, style_.mode);
@@ -111,11 +111,13 @@ void DurableFile::sync() const {
   if (::fsync(file_.get()) != 0) style_.fail(path_ + ": cannot sync", errno);
 }
 
-void DurableFile::give_name() {
-  if (!has_name_ && ::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, temporary_.c_str(),
-                             AT_SYMLINK_FOLLOW) != 0) {
+void DurableFile::link_as(const std::string& name) {
+  if (::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
     style_.fail(path_, errno);
-  }
+}
+
+void DurableFile::give_name() {
+  if (!has_name_) link_as(temporary_);
   has_name_ = true;
 }
 
@@ -124,7 +126,15 @@ void DurableFile::close() {
   file_.close();
 }
 
+// File systems without nameless files, as FUSE, 9p and gVisor, may lack link and RENAME_NOREPLACE too. There
+// an empty file takes the path first; it stays if the process is killed before the rename.
 void DurableFile::move() {
+  if (style_.replaces == Replaces::Nothing) {
+    if (!has_name_) return link_as(path_);
+    const FileDescriptor placeholder(
+        ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, style_.mode));
+    if (!placeholder.is_open()) style_.fail(path_, errno);
+  }
   give_name();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) style_.fail(path_, errno);
   has_name_ = false;

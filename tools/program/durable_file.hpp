@@ -15,12 +15,15 @@ namespace keysieve {
 
 class MappedRegion;
 
+// What a new file may take the place of: anything, even a device or a pipe (as root, /dev/null too).
+enum class Replaces { Anything, Files, Nothing };
+
 // How a new file is made, and how a failure is thrown.
 struct FileStyle {
   mode_t mode = 0640;                                                             // less the umask
   void (*made)(const FileDescriptor& file, const std::string& folder) = nullptr;  // called with it
   void (*fail)(const std::string& what, int error_number) = throw_write_error;
-  bool replaces_files_alone = true;  // a device or a pipe would be replaced; as root, /dev/null too
+  Replaces replaces = Replaces::Files;
 };
 
 // A file in the making: without a name as far as the file system has such files, else next to its path under
@@ -43,7 +46,8 @@ class DurableFile {
   // Gives it its temporary name and closes the descriptor, so that many may be in the making at once, and
   // that move() needs no more room.
   void close();
-  // Renames it over the path. Once. The name survives a power loss only after sync_folder().
+  // Gives it its path. Once. The name survives a power loss only after sync_folder(). If it replaces nothing
+  // and there is something, fails with EEXIST.
   void move();
   // All of that. The file stays open.
   void commit();
@@ -51,6 +55,7 @@ class DurableFile {
   FileDescriptor take() noexcept { return std::move(file_); }
 
  private:
+  void link_as(const std::string& name);
   void give_name();
 
   std::string path_;

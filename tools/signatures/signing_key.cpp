@@ -12,6 +12,7 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
+#include "tools/program/durable_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -42,6 +43,11 @@ void check_private_key_file(const FileDescriptor& file, const std::string& path)
       fmt::format("{}: mode {:04o} lets other users at the secret key; chmod 600 it, and make another "
                   "key if one of them may have read it",
                   path, status.st_mode & 07777U));
+}
+
+void fail_to_create(const std::string& path, int error_number) {
+  if (error_number != EEXIST) throw_write_error(path, error_number);
+  throw Error(ErrorKind::CannotCreate, path + ": is there already; no key is overwritten");
 }
 
 }  // namespace
@@ -95,11 +101,7 @@ SigningKey SigningKey::load(const std::string& path) {
 
 SigningKey SigningKey::create(const std::string& path) {
   start_sodium();
-  const FileDescriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kKeyMode));
-  if (!file.is_open() && errno == EEXIST)
-    throw Error(ErrorKind::CannotCreate, path + ": is there already; no key is overwritten");
-  if (!file.is_open()) throw_write_error(path, errno);
+  DurableFile file(path, {.mode = kKeyMode, .fail = fail_to_create, .replaces = Replaces::Nothing});
   Secret<sizeof(Seed)> seed;
   ::randombytes_buf(seed.bytes.data(), seed.bytes.size());
   Secret<kLineBytes> line;  // hex ends with a NUL, in the place of the line end
@@ -107,13 +109,8 @@ SigningKey SigningKey::create(const std::string& path) {
   ::sodium_bin2hex(reinterpret_cast<char*>(line.bytes.data()) + kSecretKeyPrefix.size(), kDigits + 1,
                    seed.bytes.data(), seed.bytes.size());
   line.bytes.back() = '\n';
-  try {
-    write_all(file, std::as_bytes(std::span(line.bytes)), path);
-    if (::fsync(file.get()) != 0) throw_write_error(path, errno);
-  } catch (...) {
-    ::unlink(path.c_str());  // half a key
-    throw;
-  }
+  file.append(std::as_bytes(std::span(line.bytes)));
+  file.commit();
   return SigningKey(seed.bytes);
 }
 

@@ -32,7 +32,7 @@ constexpr std::size_t kSyncTogetherFrom = 4;
 
 constexpr std::string_view kLockFile = ".lock";
 
-constexpr FileStyle kStoreFile{kNewFileMode, share_as_folder, throw_store_error, false};
+constexpr FileStyle kStoreFile{kNewFileMode, share_as_folder, throw_store_error, Replaces::Anything};
 
 class DirStore final : public Store {
  public:
@@ -55,11 +55,18 @@ class DirStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    if (records.size() < kSyncTogetherFrom) {
-      for (const Record& record : records) put_alone(record);
-    } else {
-      put_together(records);
+    const FileDescriptor folder = open_folder();  // before the writes: syncfs then reports their errors
+    const bool are_few = records.size() < kSyncTogetherFrom;
+    std::vector<DurableFile> files;
+    for (const Record& record : records) {
+      DurableFile& file = files.emplace_back(new_file(path_of(record.key), record.value));
+      are_few ? file.sync() : file.close();
     }
+    if (!are_few && ::syncfs(folder.get()) != 0) throw_store_error(name() + ": cannot write", errno);
+    const FileDescriptor lock = take_lock();
+    DurableFile changes = next_changes();
+    for (DurableFile& file : files) file.move();
+    changes.move();
     sync_folder();
   }
 
@@ -150,27 +157,6 @@ class DirStore final : public Store {
   std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kChangesFile); }
 
  private:
-  void put_alone(const Record& record) const {
-    DurableFile file = new_file(path_of(record.key), record.value);
-    file.sync();
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    file.move();
-    changes.move();
-  }
-
-  void put_together(std::span<const Record> records) const {
-    const FileDescriptor folder = open_folder();  // before the writes: syncfs then reports their errors
-    std::vector<DurableFile> files;
-    for (const Record& record : records)
-      files.emplace_back(new_file(path_of(record.key), record.value)).close();
-    if (::syncfs(folder.get()) != 0) throw_store_error(name() + ": cannot write", errno);
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    for (DurableFile& file : files) file.move();
-    changes.move();
-  }
-
   // The next version of the file of changes. Under the lock; it is written and has a name before the change,
   // which a full disk then prevents, and is moved into place after it. It is not synced: after a crash at the
   // wrong moment an http: store that reads the folder sees the change some minutes later.

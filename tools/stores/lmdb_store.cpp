@@ -1,7 +1,9 @@
 // The embedded default store: LMDB, transactional, for any number of processes of one host.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/bytes.hpp"
@@ -224,6 +226,16 @@ StoreOpener lmdb_store_opener(StoreUrl url) {
   return [folder, map_bytes, url = std::move(url)](IfMissing if_missing, Patience /*patience*/) {
     return std::make_unique<LmdbStore>(folder, map_bytes, url, if_missing);
   };
+}
+
+bool would_keep_owner_out(const std::string& given) {
+  StoreUrl url = parse_store_url(given);
+  if (url.scheme != "lmdb") return false;
+  const std::string folder = take_folder(url);
+  struct stat status {};
+  std::error_code failure;
+  return ::stat(folder.c_str(), &status) == 0 && status.st_uid != ::geteuid() &&
+         !std::filesystem::exists(folder + "/lock.mdb", failure);
 }
 
 }  // namespace keysieve

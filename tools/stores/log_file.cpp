@@ -247,7 +247,7 @@ void LogFile::append_frame(const std::string& frame) {
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
   const auto made = access_ == Access::OfFolder ? share_as_folder : nullptr;
-  DurableFile fresh(path_, {new_file_mode(), made, throw_store_error, false});
+  DurableFile fresh(path_, {new_file_mode(), made, throw_store_error, Replaces::Anything});
   write_above(up_to, fresh);
   fresh.commit();
   file_ = fresh.take();

@@ -247,6 +247,10 @@ inline void check_store_url(const std::string& url) {
   static_cast<void>(opener_of(url));
 }
 
+// Whether this user, by opening the store, would leave a file that its owner cannot open: LMDB makes its lock
+// file with the rights of the first user that opens the store.
+bool would_keep_owner_out(const std::string& url);
+
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
 // colon.
 bool is_store_url(std::string_view text) noexcept;

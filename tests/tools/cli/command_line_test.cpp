@@ -170,8 +170,6 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"publish --max-total-size much tags.ks", "--max-total-size: \"much\""},
                           {"publish --max-total-size", "--max-total-size"},
                           {"rollback tags --to two " + store(), "--to: \"two\""},
-                          {"status --watch 1ms", "--watch: \"1ms\" is too often: 100ms at least"},
-                          {"status A --watch 100ms", "set name \"A\""},
                           {"plan", "--keys"},
                           {"plan --keys 0", "--keys: 0 is too few: at least 1"},
                           {"plan --keys 9223372036854775807", "1048576 shards"},

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 
 #include <filesystem>
 #include <sstream>
@@ -32,19 +31,6 @@ class Status : public KeysieveProgram {
   }
   [[nodiscard]] Json troubled_set() const {
     return Json::parse(troubled({"status", "--json"})).at("sets").at(0);
-  }
-  // Ten times a second, into a file.
-  [[nodiscard]] pid_t start_watch(const std::string& output, const char* option = nullptr) const {
-    return start_process([&] {
-      ::dup2(::open(output.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDOUT_FILENO);
-      return ::execl(KEYSIEVE_PROGRAM, "keysieve", "status", "--directory", shared_memory().c_str(),
-                     "--watch", "100ms", option, nullptr);
-    });
-  }
-  static std::size_t count_in(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
   }
 };
 
@@ -238,25 +224,6 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
     EXPECT_THAT(troubled({"status", "--verify", "shop"}), ContainsRegex("\nshop +missing +damaged "));
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
-  }
-}
-
-TEST_F(Status, GoesOnWatchingAfterAnErrorUntilItIsInterrupted) {
-  const std::string absent = path("absent");
-  std::filesystem::rename(shared_memory(), absent);
-  for (const bool as_json : {false, true}) {
-    const std::string output = path(as_json ? "output.json" : "output");
-    const pid_t watch = start_watch(output, as_json ? "--json" : nullptr);
-    const std::string error = "directory " + shared_memory() + ": No such file or directory";
-    EXPECT_TRUE(eventually([&] { return count_in(read(output), error) >= 2; }));
-    std::filesystem::rename(absent, shared_memory());
-    EXPECT_TRUE(eventually([&] { return count_in(read(output), as_json ? "\"sets\"" : "no set is") >= 2; }));
-    std::filesystem::rename(shared_memory(), absent);
-    ::kill(watch, as_json ? SIGTERM : SIGINT);
-    EXPECT_EQ(wait_for(watch), 0);
-    EXPECT_THAT(read(output),
-                AllOf(StartsWith(as_json ? "{\n  \"error\": \"" + error + "\"\n}\n\n" : error + "\n\n"),
-                      Not(HasSubstr("\033"))));
   }
 }
 

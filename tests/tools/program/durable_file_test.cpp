@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <new>
+#include <optional>
 
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
@@ -32,6 +34,33 @@ class DurableFile : public ::testing::Test {
       found.push_back(entry.path().filename().string());
     }
     return found;
+  }
+
+  // Runs it in a process without /proc, in which a file in the making has a name: with 0 if it returns true.
+  // Nothing if this user may not mount.
+  static std::optional<int> status_without_proc(const std::function<bool()>& work) {
+    constexpr int kMayNotMount = 2;
+    const int status = run_in_process([&] {
+      if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
+        return kMayNotMount;
+      }
+      return work() ? 0 : 1;
+    });
+    return status == kMayNotMount ? std::nullopt : std::optional(status);
+  }
+  // Whether a new file that replaces nothing comes to be once, and not a second time, nor over a link.
+  [[nodiscard]] bool is_made_once(const std::string& name) const {
+    const auto make = [this](const std::string& path, const std::string& text) {
+      keysieve::DurableFile file(directory_ / path, {.replaces = Replaces::Nothing});
+      file.append(as_bytes(text));
+      file.commit();
+    };
+    std::filesystem::create_symlink("nowhere", directory_ / "link");
+    make(name, "first");
+    return failure_of([&] { make(name, "second"); }) == ErrorKind::CannotCreate &&
+           failure_of([&] { make("link", "third"); }) == ErrorKind::CannotCreate &&
+           text_of(name) == "first" && names().size() == 2 && std::filesystem::remove(directory_ / "link");
   }
 
   TemporaryDirectory directory_;
@@ -89,23 +118,31 @@ TEST_F(DurableFile, LeavesWhatIsRemovedByAge) {
   EXPECT_THAT(names(), ::testing::UnorderedElementsAre(".put", ".put-x", "a", "a.put-1"));
 }
 
-// Without /proc a file in the making has a name.
 TEST_F(DurableFile, IsGoneWhenItsStyleFails) {
-  const int status = run_in_process([&] {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
-      return 2;
-    }
+  const auto status = status_without_proc([&] {
     try {
       keysieve::DurableFile(directory_ / "a.ks", {.made = [](auto&, auto&) { throw std::bad_alloc(); }});
     } catch (const std::bad_alloc&) {
-      return 0;
+      return true;
     }
-    return 1;
+    return false;
   });
-  if (status == 2) GTEST_SKIP() << "this user may not mount";
+  if (!status) GTEST_SKIP() << "this user may not mount";
   EXPECT_EQ(status, 0);
   EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(DurableFile, ReplacesNothingIfItsStyleSaysSo) {
+  EXPECT_TRUE(is_made_once("a.key"));
+  EXPECT_THAT(names(), ElementsAre("a.key"));
+}
+
+TEST_F(DurableFile, ReplacesNothingOnAFileSystemWithoutNamelessFiles) {
+  const auto status = status_without_proc([this] { return is_made_once("b.key"); });
+  if (!status) GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text_of("b.key"), "first");
+  EXPECT_THAT(names(), ElementsAre("b.key"));
 }
 
 TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {

@@ -1,0 +1,29 @@
+// The lists that `keysieve build` reads: of keys, or keys with values, and of known-absent keys.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/map_values.hpp"
+#include "tools/cli/options.hpp"
+
+namespace keysieve {
+
+struct BuildLists {
+  KeyList keys;
+  std::string known_absent_path;
+  bool allow_suspect_keys = false;
+
+  void declare(CLI::App* verb);
+  // Hands all that they hold to the builder; the values of a map to `values`. Throws MissingInput,
+  // Permission, and Data for what is probably wrong.
+  void read_into(SnapshotBuilder& builder, MapValues& values) const;
+
+ private:
+  template <typename Add>
+  void read(const std::string& path, const SnapshotBuilder& builder, Add add) const;
+  void read_map(SnapshotBuilder& builder, MapValues& values) const;
+};
+
+}  // namespace keysieve
