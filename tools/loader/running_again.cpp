@@ -12,6 +12,7 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/folder_names.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {
