@@ -52,7 +52,8 @@ void SeenMachine::start_keeper() {
 bool SeenMachine::look() {
   const Moment now = moment_now();
   const UnixSeconds saved_before = keeper_->report().saved_at;
-  for (Moment moment = now; keeper_->look(std::chrono::steady_clock::now(), moment);) moment = moment_now();
+  do keeper_->look(std::chrono::steady_clock::now(), moment_now());
+  while (keeper_->has_more());
   store_->close();
   // At most once in a second, so an equal moment is of the look before.
   return saved_before != now.unix && keeper_->report().saved_at == now.unix;

@@ -56,7 +56,6 @@ void Daemon::run() {
   do {
     status_.follow(config_.status);
     loader_.round();
-    is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
   loader_.save_seen_sets();
@@ -128,7 +127,7 @@ LoaderConfig Daemon::next_config() const {
 // A reload takes readiness from nobody: until the sets have been looked at, it is as before.
 void Daemon::report() {
   LoaderReport report = loader_.report();
-  report.is_ready |= is_first_round_ && reports_.read()->is_ready;
+  report.is_ready |= loader_.is_starting() && reports_.read()->is_ready;
   reports_.replace(std::move(report));
 }
 
@@ -149,7 +148,7 @@ bool Daemon::on_progress() {
   if (SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports) report();
   service_.alive();
   say_ready_when_it_is();
-  if (!has_said_ready_ && is_first_round_) service_.still_starting();
+  if (!has_said_ready_ && loader_.is_starting()) service_.still_starting();
   return !Signals::is_stop_pending();
 }
 

@@ -81,7 +81,6 @@ class Daemon {
   HttpService status_{reports_, limits_};
   Loader loader_;
   bool has_said_ready_ = false;
-  bool is_first_round_ = true;  // since the last reload
 };
 
 }  // namespace keysieve

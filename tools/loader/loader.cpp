@@ -69,9 +69,8 @@ void Loader::look_at_seen_sets() {
   }
   for (SeenKeeper& keeper : keepers_) {
     if (std::chrono::steady_clock::now() < keeper.due_at()) continue;
-    do {
-      if (!on_progress_()) return;
-    } while (keeper.look(std::chrono::steady_clock::now(), moment_now()));
+    if (!on_progress_()) return;
+    keeper.look(std::chrono::steady_clock::now(), moment_now());
   }
   locks_.clear();  // what no set has taken, for example of another directory
 }
@@ -82,7 +81,11 @@ void Loader::follow_clock_of_seen_sets() {
 
 void Loader::save_seen_sets() {
   for (SeenKeeper& keeper : keepers_) {
-    while (keeper.save(std::chrono::steady_clock::now(), moment_now())) on_progress_();
+    keeper.begin_save(moment_now());
+    while (keeper.has_more()) {
+      on_progress_();
+      keeper.look(std::chrono::steady_clock::now(), moment_now());
+    }
   }
 }
 
@@ -144,8 +147,8 @@ std::vector<int> Loader::descriptors() const {
 }
 
 bool Loader::has_more() const {
-  return std::any_of(refreshers_.begin(), refreshers_.end(),
-                     [](const SetRefresher& refresher) { return refresher.has_more(); });
+  return std::ranges::any_of(refreshers_, &SetRefresher::has_more) ||
+         std::ranges::any_of(keepers_, &SeenKeeper::has_more);
 }
 
 SteadyTime Loader::due_at() const {
@@ -188,8 +191,9 @@ std::vector<int> Loader::hand_over(const LoaderConfig& next) {
     store.connection.close();
     store.seen_connection.close();
   }
+  const bool is_same_directory = next.directory == directory_;
   for (const SetRefresher& refresher : refreshers_) {
-    if (next.names_set(refresher.set_name())) continue;
+    if (is_same_directory && next.names_set(refresher.set_name())) continue;
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
@@ -197,7 +201,7 @@ std::vector<int> Loader::hand_over(const LoaderConfig& next) {
   std::vector<int> locks;
   for (SeenKeeper& keeper : keepers_) {
     const std::string& name = keeper.report().name;
-    if (std::ranges::find(next.seen, name, &SeenConfig::name) != next.seen.end()) {
+    if (is_same_directory && std::ranges::find(next.seen, name, &SeenConfig::name) != next.seen.end()) {
       const std::vector<int> own = keeper.locks();
       locks.insert(locks.end(), own.begin(), own.end());
       continue;
@@ -213,6 +217,12 @@ std::optional<std::string> Loader::unsaved_adds() {
     if (auto unsaved = refresher.unsaved_adds()) return unsaved;
   }
   return std::nullopt;
+}
+
+bool Loader::is_starting() const {
+  const auto was_asked = [](const SetRefresher& set) { return set.outcome().trouble != Trouble::NotAsked; };
+  return !std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) ||
+         !std::ranges::all_of(refreshers_, was_asked);
 }
 
 bool Loader::is_ready() const {

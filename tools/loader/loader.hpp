@@ -37,11 +37,12 @@ class Loader {
   // The next round asks every store, even one that has just failed, and is due at once.
   void try_again_now();
 
-  // Does what is due for the seen sets; follows their clock alone while something else takes long.
+  // Does the next step of what is due for each seen set; follows their clock alone while something else takes
+  // long.
   void look_at_seen_sets();
   void follow_clock_of_seen_sets();
 
-  // A set was left half-way: a long log is read in several looks.
+  // A set was left half-way: a long log is read in several looks, and a seen set is kept in steps.
   [[nodiscard]] bool has_more() const;
 
   // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
@@ -57,14 +58,16 @@ class Loader {
   // Has the stores keep what was added to seen sets. Before this object ends.
   void save_seen_sets();
   // Before a program with that configuration takes its place: closes the stores, and marks the sets that it
-  // does not have. Returns the descriptors with the locks that it goes on with. If it does not begin after
-  // all, the next look opens the stores and takes the marks away.
+  // does not have in this directory. Returns the descriptors with the locks that it goes on with. If it does
+  // not begin after all, the next look opens the stores and takes the marks away.
   std::vector<int> hand_over(const LoaderConfig& next);
   // Why no other program must take its place: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
   [[nodiscard]] LoaderReport report() const;
 
+  // A set was not looked at yet.
+  [[nodiscard]] bool is_starting() const;
   // As of the last refresh of each: no set holds it back, and every seen set was looked at.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, and every seen set is kept, else the highest of the

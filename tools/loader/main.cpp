@@ -61,7 +61,10 @@ int refresh_once(LoaderConfig config) {
   config.is_once = true;
   Loader loader(config, [] { return true; });
   loader.round();
-  while (loader.has_more()) loader.refresh_woken();
+  while (loader.has_more()) {
+    loader.look_at_seen_sets();
+    loader.refresh_woken();
+  }
   return loader.exit_status();
 }
 

@@ -85,34 +85,28 @@ FileDescriptor SeenWriter::open_to_lock(const std::string& name, int flags) {
   return folder_.open_file(name, flags);
 }
 
-bool SeenWriter::is_empty() const {
-  if (!has_page()) return true;
-  if (!file_) return false;
-  check_seen_page(*file_, path_);
-  return state().is_empty();
-}
-
 void SeenWriter::open_page() {
   file_.reset();
   page_lock_ = open_to_lock(kSeenPageName, O_RDWR);  // closes the one before, whose lock is in the way
-  file_.emplace(page_lock_, path_);
   if (!lock_page(page_lock_, path_)) throw Error(ErrorKind::Locked, path_ + ": locked: " + kAtWork);
+  file_.emplace(page_lock_, path_);
 }
 
 bool SeenWriter::adopt() {
   filters_.clear();
-  lost_.clear();
   if (!has_page()) return false;
   try {
     open_page();
     check_seen_page(*file_, path_);
     if (!attach_all()) return false;
+    // The folder may have another group than before.
+    for (const OpenFilter& one : filters_) give_to_group(one.segment, group(), folder_.path());
   } catch (const Error& failure) {
+    filters_.clear();
+    lost_.clear();
     if (failure.kind() == ErrorKind::Data || failure.kind() == ErrorKind::Incompatible) return false;
     throw;
   }
-  // The folder may have another group than before.
-  for (const OpenFilter& one : filters_) give_to_group(one.segment, group(), folder_.path());
   if (lost_.empty()) {
     sweep();
   } else {
@@ -173,6 +167,7 @@ void SeenWriter::take_over(SeenWriter& old) {
   replace_file(folder_, kNewPageName, kSeenPageName);
   open_page();
   filters_ = std::exchange(old.filters_, {});
+  lost_ = std::exchange(old.lost_, {});
   from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
   for (SeenEntry& entry : from.entries) store_key(entry.segment_key, 0);  // not the old page's any more
 }
@@ -324,6 +319,7 @@ std::size_t SeenWriter::heal() {
 void SeenWriter::replace_lost(std::size_t index) {
   filters_.reserve(filters_.size() + 1);
   OpenFilter made = open(filters_[index].plan, filters_[index].begun_at);
+  made.tags_sent = filters_[index].tags_sent;
   const auto lost = filters_.begin() + static_cast<std::ptrdiff_t>(index);
   const auto next = filters_.insert(lost + 1, std::move(made));
   show();
@@ -349,7 +345,7 @@ void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& 
 void SeenWriter::leave(UnixSeconds now) noexcept {
   Troubles left;
   left.add(Trouble::NotConfigured);
-  looked(now, 0, left);
+  if (file_) looked(now, 0, left);
 }
 
 }  // namespace keysieve

@@ -27,6 +27,8 @@ struct OpenFilter {
   [[nodiscard]] std::span<std::uint8_t> sent() const noexcept {
     return {reinterpret_cast<std::uint8_t*>(segment.bytes().data()) + plan.bytes(), plan.size.words};
   }
+  // All that this loader has sent, where no worker can write.
+  mutable std::uint64_t tags_sent = 0;
 };
 
 class SeenWriter {
@@ -41,9 +43,6 @@ class SeenWriter {
 
   // Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool has_page() const { return folder_.status_of(kSeenPageName).has_value(); }
-  // Neither a key nor a window is in it: there is no page, or one without filters. Throws MissingInput,
-  // Permission, Data, Incompatible if it cannot find out.
-  [[nodiscard]] bool is_empty() const;
   // Goes on with the page that is there. False if there is none, or it is damaged or of another version: then
   // create() is next. Filters whose memory is gone are left out, see lost(). Throws MissingInput,
   // CannotCreate, Permission if it cannot find out, and Locked; then the set is as it was.
@@ -87,7 +86,7 @@ class SeenWriter {
   }
   // nullptr if there is none.
   [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
-  // The filters whose memory adopt() did not find.
+  // The filters whose memory this object has not found.
   [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
 
   // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
@@ -112,7 +111,7 @@ class SeenWriter {
   // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
   // it from its work.
   void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
-  // Records that the set is not configured any more.
+  // Records that the set is not configured any more, if there is a page that this object has locked.
   void leave(UnixSeconds now) noexcept;
 
  private:

@@ -159,7 +159,6 @@ TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   writer.create(kOtherSeed, OnUnavailable::Throw);
   EXPECT_EQ(own_segments(), before - 1);
   EXPECT_TRUE(writer.state().is_empty());
-  EXPECT_TRUE(writer.is_empty());
   EXPECT_EQ(writer.page().seed, kOtherSeed);
   EXPECT_EQ(writer.page().on_unavailable, static_cast<std::uint32_t>(OnUnavailable::Throw));
 }

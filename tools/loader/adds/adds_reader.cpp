@@ -129,7 +129,7 @@ LogPosition AddsReader::read_up_to() const noexcept {
 
 // What CheckedLog calls lost without knowing how far the log was trimmed, it may not call so in read().
 bool AddsReader::read_news(Store& store) {
-  if (!is_loaded_ || must_read_again_ || is_behind()) return false;
+  if (!is_loaded_ || is_behind()) return false;
   CheckedLog log(store, log_name_, known_.witness, {});
   std::vector<LogEntry> entries = log.read_after(read_up_to(), kBatchEntries);
   const LogFacts facts = store.facts_of(log_name_);
@@ -164,12 +164,16 @@ void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWit
 }
 
 void AddsReader::begin_read(const LogPosition& from) {
-  if (read_from_ && *read_from_ <= from && !must_read_again_) return;
-  const bool is_new_part = !read_from_ || from < *read_from_;
-  received_ = is_new_part ? LogPosition{} : std::max(received_, seen_);
-  seen_ = std::min(from, read_from_.value_or(from));
-  read_from_ = seen_;
-  must_read_again_ = false;
+  if (read_from_ && *read_from_ <= from) return;
+  received_ = {};
+  seen_ = from;
+  read_from_ = from;
+}
+
+void AddsReader::read_again() noexcept {
+  if (!read_from_) return;
+  received_ = std::max(received_, seen_);
+  seen_ = *read_from_;
 }
 
 // If keys are lost, a new one need not come after what was seen.
@@ -275,7 +279,10 @@ bool AddsReader::has_any_up_to(const LogPosition& position) const {
 // Entries that are forgotten must be read again if a store that still holds them leads back to before them.
 void AddsReader::forget(const LogPosition& up_to) {
   mirror_.trim(up_to);
-  if (read_from_) read_from_ = std::max(*read_from_, up_to);
+  if (read_from_) {
+    read_from_ = std::max(*read_from_, up_to);
+    seen_ = std::max(seen_, *read_from_);
+  }
   save_mirror();
 }
 

@@ -45,7 +45,7 @@ class AddsReader {
   bool read_news(Store& store);
   [[nodiscard]] const std::string& log_name() const noexcept { return log_name_; }
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
-  void read_again() noexcept { must_read_again_ = true; }
+  void read_again() noexcept;
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
   // Whether some of what is needed was trimmed before this host has read it.
   [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
@@ -113,7 +113,6 @@ class AddsReader {
   // What stands between read_from_ and here was read once, even if the log was trimmed since.
   LogPosition received_{};
   LogPosition hole_{};  // some of what stood up to here was trimmed before it was read
-  bool must_read_again_ = false;
   KnownLog known_;
   LogWitness pushed_;  // what the last push knew; the log had it
   bool is_compared_ = false;

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "core/builder/base/random.hpp"
@@ -21,18 +20,13 @@ namespace {
 // before exactly so many.
 constexpr double kMostFill = 1.5;
 
-// A save looks at all words. However many there are, it takes one part in so many of a processor's time at
-// most. What it waits for the store does not count.
-constexpr int kSavesPerTime = 20;
-
-std::chrono::nanoseconds processor_time() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
 constexpr std::string_view kWhyMemoryGoes =
     "removed (ipcrm), lost with the last process (kernel.shm_rmid_forced), or in another IPC namespace";
+
+// Of what other hosts have sent. It is read once, so this is reported until the next window.
+bool is_refusal(const std::optional<Error>& failure) noexcept {
+  return failure && (failure->kind() == ErrorKind::Data || failure->kind() == ErrorKind::Incompatible);
+}
 
 }  // namespace
 
@@ -44,61 +38,54 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
       store_(store),
       is_once_(loader.is_once),
       locks_(locks),
-      check_memory_(std::move(check_memory)),
-      exchange_(config_) {
+      check_memory_(std::move(check_memory)) {
   report_.name = config.name;
   report_.store = config.store;
 }
 
-bool SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
-  look_at_ = steady_now + kPause;
-  if (!is_open_ && room_.is_due(steady_now)) {
-    try {
-      if (open(steady_now, now)) return true;
-      clock_failure_ = {};
-    } catch (const Error& error) {
-      clock_failure_ = error;
-    }
-    show_trouble();
+void SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
+  if (!is_open()) {
+    look_at_ = steady_now + kPause;
+    open(steady_now, now);
+    if (!is_open()) return show_trouble(now);
+    look_at_ = {};
   }
-  was_looked_at_ = true;
   follow_clock(steady_now, now);
-  if (!is_open_ || store_ == nullptr) return false;
-  const bool sends = steady_now >= exchange_at_;
-  if (!round_ && !sends && !receives_now_) return false;
-  if (!round_) {
-    round_ = {.receives = true, .sends = sends, .begun_at = now.unix};
-    exchange_.begin();
-    receives_now_ = false;  // also if the store is away
-    if (sends) exchange_at_ = steady_now + config_.save_interval;
-  }
-  return go_round(steady_now, now);
+  if (!exchange_) begin_exchange_if_due(steady_now, now);
+  if (exchange_) exchange(steady_now, now);
 }
 
 SteadyTime SeenKeeper::due_at() const noexcept {
-  if (!is_open_ || store_ == nullptr) return look_at_;
-  return receives_now_ || round_ ? SteadyTime{} : std::min(look_at_, exchange_at_);
+  if (has_more() || is_woken_) return {};
+  return is_open() && store_ != nullptr ? std::min(look_at_, exchange_at_) : look_at_;
 }
 
 void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
-  if (steady_now < clock_at_) return;
-  clock_at_ = steady_now + kPause;
-  if (!is_open_) return show_trouble();
-  with_report(clock_failure_, [&] {
+  if (!is_open() || steady_now < look_at_) return;
+  look_at_ = steady_now + kPause;
+  try {
     follow_folder();
     writer_->retire(now);  // first, to make room
     if (const std::size_t healed = writer_->heal(); healed != 0) {
       spdlog::warn("{}: the memory of {} was removed (ipcrm?); they are in new memory, nothing is lost",
                    config_.name, format_count_of(healed, "filter"));
     }
-    note_clock_change(now);
     if (now.unix >= writer_->filters().back().plan.window.ends) begin_window(now);
     grow_if_needed(now);
     check_clock(now.unix);
-  });
-  if (lost_until_ < now.boot) lost_ = {};
+    failure_ = {};
+  } catch (const Error& error) {
+    failure_ = error;
+  }
+  show_trouble(now);
   writer_->clear_expired_bypass(now.unix);
-  writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), report_.troubles());
+  say_looked(now, report_.troubles());
+}
+
+// If the clock was set back, the store still has keys that expired because it was ahead.
+void SeenKeeper::say_looked(const Moment& now, const Troubles& troubles) {
+  if (now.unix < writer_->page().looked_at) writer_->page().log.read_again();
+  writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), troubles);
 }
 
 // The memory is attached still.
@@ -113,17 +100,6 @@ void SeenKeeper::follow_folder() {
       config_.name);
 }
 
-// The store still has keys that expired because the clock was ahead.
-void SeenKeeper::note_clock_change(const Moment& now) {
-  const std::int64_t offset = now.unix - now.boot;
-  const std::int64_t change = offset - clock_offset_.value_or(offset);
-  clock_offset_ = offset;
-  if (std::abs(change) <= kSeenClockTolerance) return;
-  spdlog::warn("{}: the clock was set {} by {}", config_.name, change < 0 ? "back" : "forward",
-               format_duration(std::chrono::seconds(std::abs(change))));
-  if (change < 0 && store_ != nullptr) writer_->page().log.read_again();
-}
-
 // A clock that was ahead when the window began.
 void SeenKeeper::check_clock(UnixSeconds now) const {
   const SeenWindow& newest = writer_->filters().back().plan.window;
@@ -134,17 +110,11 @@ void SeenKeeper::check_clock(UnixSeconds now) const {
 }
 
 void SeenKeeper::leave(UnixSeconds now) noexcept {
-  if (is_open_) return writer_->leave(now);
-  try {
-    if (writer_ && writer_->is_empty()) writer_->remove();
-  } catch (const std::exception& error) {
-    spdlog::warn("{}: its folder cannot be removed: {}", config_.name, error.what());
-  }
+  if (writer_) writer_->leave(now);
 }
 
 void SeenKeeper::try_again_now() {
-  look_at_ = clock_at_ = {};
-  exchange_at_ = {};
+  look_at_ = exchange_at_ = {};
   room_.reset();
   if (store_ != nullptr) store_->try_again_now();
 }
@@ -157,20 +127,23 @@ void SeenKeeper::check_window_memory(std::uint64_t bytes) {
   check_memory_for(bytes, "a window");
 }
 
-// True: a restore is under way.
-bool SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
-  if (!restore_) begin(now);
-  if (restore_ && restore(steady_now, now)) return true;
-  is_open_ = true;
-  return false;
+void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
+  if (!room_.is_due(steady_now)) return;
+  try {
+    if (!restore_) begin(now);
+    if (restore_) restore(steady_now, now);
+    if (is_open()) failure_ = {};
+  } catch (const Error& error) {
+    failure_ = error;
+  }
 }
 
 // Memory is newer than the store.
 void SeenKeeper::begin(const Moment& now) {
-  if (!adopt(now)) writer_->create(random_value<HashSeed>(), config_.on_unavailable);
+  if (!adopt()) writer_->create(random_value<HashSeed>(), config_.on_unavailable);
   writer_->set_on_unavailable(config_.on_unavailable);
-  // Also while it waits for the store.
-  writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause));
+  say_looked(now);  // also while it waits for the store
+  if (!writer_->lost().empty()) lost_until_ = now.boot + config_.window.count() * config_.windows;
   if (!writer_->filters().empty()) {
     spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->filters().size(), "filter"));
   } else if (store_ != nullptr) {
@@ -182,8 +155,8 @@ void SeenKeeper::begin(const Moment& now) {
 }
 
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
-// that were seen before a reboot. True: there is more to do.
-bool SeenKeeper::restore(SteadyTime steady_now, const Moment& now) {
+// that were seen before a reboot.
+void SeenKeeper::restore(SteadyTime steady_now, const Moment& now) {
   try {
     const bool has_more = store_->use(steady_now, [&](Store& store) {
       if (restore_->step(store, *writer_, now)) return true;
@@ -191,7 +164,6 @@ bool SeenKeeper::restore(SteadyTime steady_now, const Moment& now) {
       return false;
     });
     if (!has_more) restore_.reset();
-    return has_more;
   } catch (const Error& error) {
     restore_.reset();
     if (error.kind() == ErrorKind::CannotCreate) room_.failed(steady_now);
@@ -218,17 +190,9 @@ void SeenKeeper::show_restored(const Store& store, const Moment& now) {
 }
 
 // False if nothing is there.
-bool SeenKeeper::adopt(const Moment& now) {
+bool SeenKeeper::adopt() {
   if (!writer_) writer_ = new_writer();
-  if (!writer_->adopt()) return false;
-  if (writer_->lost().empty()) return true;
-  const auto text = fmt::format("the memory of {} is gone: {}; {}",
-                                format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
-                                store_ != nullptr ? "what was saved comes back" : "their keys are forgotten");
-  lost_ = Error(ErrorKind::Data, text);
-  lost_until_ = now.boot + config_.window.count() * config_.windows;
-  writer_->page().log.read_again();
-  return true;
+  return writer_->adopt();
 }
 
 void SeenKeeper::begin_window(const Moment& now) {
@@ -236,7 +200,7 @@ void SeenKeeper::begin_window(const Moment& now) {
   writer_->append(seen_plan(config_, window), now.boot);
   writer_->retire(now);
   report_.is_full = false;
-  unmerged_ = {};
+  if (is_refusal(store_failure_)) store_failure_ = {};
   spdlog::debug("{}: window of {} begun", config_.name, format_moment(window.begins));
 }
 
@@ -245,8 +209,7 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
   const OpenFilter& newest = writer_->filters().back();
   const SeenPlan& plan = newest.plan;
   const double keys = seen_fill(newest.filter).keys;
-  const double more = std::exchange(watched_, newest.segment.key()) == watched_ ? keys - keys_then_ : 0;
-  keys_then_ = keys;
+  const double more = std::max(0.0, keys - std::exchange(keys_then_, keys));  // 0: it is a new one
   const auto capacity = static_cast<double>(plan.capacity);
   const bool is_last = plan.growth + 1 == kFiltersPerWindow;
   // A burst between two looks spoils the filter that took it.
@@ -263,98 +226,63 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
                next.growth + 1, kFiltersPerWindow);
 }
 
-// What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
-bool SeenKeeper::receive(Store& store, const Moment& now) {
-  try {
-    if (exchange_.receive(store, *writer_, now)) return true;
-    lost_ = {};
-    if (unmerged_ && unmerged_->kind() == ErrorKind::CannotCreate) unmerged_ = {};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible &&
-        error.kind() != ErrorKind::CannotCreate)
-      throw;
-    unmerged_ = error;
-  }
-  return false;
+void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now) {
+  const bool sends = steady_now >= exchange_at_;
+  if (store_ == nullptr || (!sends && !is_woken_)) return;
+  exchange_.emplace(config_, report_, sends ? SeenExchange::Way::Both : SeenExchange::Way::Receive, now);
+  is_woken_ = false;  // also if the store is away
+  if (sends) exchange_at_ = steady_now + config_.save_interval;
 }
 
-// A step. False: that was the last one.
-bool SeenKeeper::exchange(Store& store, const Moment& now) {
-  if (round_->receives) {
-    round_->receives = receive(store, now);
-    return round_->receives || round_->sends;
-  }
-  if (exchange_.send(store, *writer_, now)) return true;
-  report_.saved_at = round_->begun_at;
-  exchange_.trim(store, *writer_, now);
-  return false;
-}
-
-bool SeenKeeper::go_round(SteadyTime steady_now, const Moment& now) {
-  const auto begun = processor_time();
-  bool has_more = false;
+void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
   try {
-    has_more = store_->use(steady_now, [&](Store& store) { return exchange(store, now); });
-    round_->took += processor_time() - begun;
-    if (!has_more) store_failure_ = {};
-    if (!has_more && round_->sends)
-      exchange_at_ = std::max(exchange_at_, steady_now + round_->took * kSavesPerTime);
+    if (store_->use(steady_now, [&](Store& store) { return exchange_->step(store, *writer_, now); })) return;
+    if (exchange_->sends()) exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
+    if (exchange_->refused() || !is_refusal(store_failure_)) store_failure_ = exchange_->refused();
   } catch (const Error& error) {
     store_failure_ = error;
     // Another server may answer next, with less than it should have.
     if (error.is_outage()) writer_->page().log.read_again();
   }
-  if (!has_more) round_.reset();
-  report_.keys_merged = exchange_.keys_merged();
-  report_.keys_saved = exchange_.keys_saved();
-  show_trouble();
-  return has_more;
+  exchange_.reset();
+  show_trouble(now);
 }
 
-bool SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
-  if (store_ == nullptr) return false;
-  if (!std::exchange(is_saving_, true)) {
-    restore_.reset();
-    round_.reset();
-    exchange_.begin();
-    // Told to end before its first look: workers have added keys since its predecessor saved.
-    if (!is_open_) with_report(clock_failure_, [&] { is_open_ = adopt(now) && !writer_->filters().empty(); });
-  }
-  bool has_more = false;
-  with_report(store_failure_, [&] {
-    const auto send = [&](Store& store) { return exchange_.send(store, *writer_, now); };
-    has_more = is_open_ && store_->use(steady_now, send);
-  });
-  is_saving_ = has_more;
-  return has_more;
-}
-
-template <typename Work>
-void SeenKeeper::with_report(Failure& failure, const Work& work) {
+void SeenKeeper::begin_save(const Moment& now) {
+  if (store_ == nullptr) return;
   try {
-    work();
-    failure = {};
+    // Told to end before its first look: workers have added keys since its predecessor saved.
+    if (!is_open()) adopt();
   } catch (const Error& error) {
-    failure = error;
+    failure_ = error;
   }
-  show_trouble();
+  restore_.reset();
+  exchange_.reset();
+  if (is_open()) exchange_.emplace(config_, report_, SeenExchange::Way::Send, now);
+}
+
+// Until it comes back from the store, or for as long as its keys should have been seen.
+SeenKeeper::Failure SeenKeeper::loss(const Moment& now) const {
+  if (lost_until_ <= now.boot || (is_open() && writer_->page().log.takes_own == 0)) return {};
+  return Error(ErrorKind::Data,
+               fmt::format("the memory of {} is gone: {}; {}",
+                           format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
+                           store_ != nullptr ? "what was saved comes back" : "their keys are forgotten"));
 }
 
 // Logs a change once.
-void SeenKeeper::show_trouble() {
-  const std::array<std::pair<const Failure*, Trouble>, 4> failures{
-      {{&clock_failure_, is_open_ ? Trouble::SeenOverdue : Trouble::SeenMissing},
-       {&store_failure_, Trouble::SeenNotSaved},
-       {&lost_, Trouble::SeenLost},
-       {&unmerged_, Trouble::SeenNotSaved}}};
+void SeenKeeper::show_trouble(const Moment& now) {
+  const std::array<std::pair<Failure, Trouble>, 3> failures{
+      {{failure_, is_open() ? Trouble::SeenOverdue : Trouble::SeenMissing},
+       {store_failure_, Trouble::SeenNotSaved},
+       {loss(now), Trouble::SeenLost}}};
   const auto worst = std::ranges::find_if(
-      failures, [](const Failure* one) { return one->has_value(); },
-      &std::pair<const Failure*, Trouble>::first);
+      failures, [](const Failure& one) { return one.has_value(); }, &std::pair<Failure, Trouble>::first);
   const bool is_well = worst == failures.end();
-  const std::string text = is_well ? "" : (*worst->first)->what();
+  const std::string text = is_well ? "" : worst->first->what();
   if (text == report_.reason) return;
   report_.reason = text;
-  report_.exit_status = is_well ? 0 : exit_status_of((*worst->first)->kind());
+  report_.exit_status = is_well ? 0 : exit_status_of(worst->first->kind());
   report_.trouble = is_well ? Trouble::None : worst->second;
   if (is_well) {
     spdlog::info("{}: all is well again", config_.name);

@@ -3,6 +3,7 @@
 // Workers wait for none of it; while it does not run, windows last longer and nothing is forgotten.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,9 +33,11 @@ class SeenKeeper {
   static constexpr Milliseconds kShortestRestorePause{1'000};
   static constexpr Milliseconds kLongestRestorePause{60'000};
 
-  // Does what is due, but asks the store no more than a question or two. True: there is more to do at once.
-  // Failures are reported; what is there goes on.
-  bool look(SteadyTime steady_now, const Moment& now);
+  // Does the next step of what is due, for which it asks the store a few questions. Failures are reported;
+  // what is there goes on.
+  void look(SteadyTime steady_now, const Moment& now);
+  // Something was begun that takes more steps: look() is due at once.
+  [[nodiscard]] bool has_more() const noexcept { return restore_ || exchange_; }
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;
   // The part of look() that asks no store, if it is due: for while something else takes long, and between
@@ -43,51 +46,41 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
-  // The log has something new: look() is due.
-  void wake() noexcept { receives_now_ = true; }
+  // The log has something new: look() is due. Before the set is open, all of the log is.
+  void wake() noexcept { is_woken_ = is_open(); }
 
-  // Sends what was not sent yet, before the loader ends or is run again. True: there is more, call it again.
-  // Bounded by the time limits of the store.
-  bool save(SteadyTime steady_now, const Moment& now);
+  // Begins to send what was not sent yet, before the loader ends or is run again, instead of what was under
+  // way: look() until there is no more. Bounded by the time limits of the store.
+  void begin_save(const Moment& now);
   // The descriptors with its locks.
   [[nodiscard]] std::vector<int> locks() const { return writer_ ? writer_->locks() : std::vector<int>(); }
-  // The set is not configured any more: marks it, for LeftSeenSets, or removes it if nothing is in it.
+  // The set is not configured any more: marks it, for LeftSeenSets. The next look takes the mark away.
   void leave(UnixSeconds now) noexcept;
 
   // Workers can add keys, or the report says why not.
-  [[nodiscard]] bool was_looked_at() const noexcept { return was_looked_at_; }
+  [[nodiscard]] bool was_looked_at() const noexcept { return is_open() || failure_; }
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
   using Failure = std::optional<Error>;
 
-  // An exchange with the store that was begun.
-  struct Round {
-    bool receives = false;  // still
-    bool sends = false;
-    UnixSeconds begun_at = 0;
-    std::chrono::nanoseconds took{};  // of a processor
-  };
-
   static void check_window_memory(std::uint64_t bytes);
+  [[nodiscard]] bool is_open() const noexcept { return writer_ && !writer_->filters().empty() && !restore_; }
   [[nodiscard]] std::unique_ptr<SeenWriter> new_writer();
-  bool open(SteadyTime steady_now, const Moment& now);
+  void open(SteadyTime steady_now, const Moment& now);
   void begin(const Moment& now);
-  bool restore(SteadyTime steady_now, const Moment& now);
+  void restore(SteadyTime steady_now, const Moment& now);
   void show_restored(const Store& store, const Moment& now);
-  bool adopt(const Moment& now);
+  bool adopt();
   void follow_folder();
-  void note_clock_change(const Moment& now);
   void check_clock(UnixSeconds now) const;
   void begin_window(const Moment& now);
   void grow_if_needed(const Moment& now);
-  bool receive(Store& store, const Moment& now);
-  bool exchange(Store& store, const Moment& now);
-  bool go_round(SteadyTime steady_now, const Moment& now);
-  // Runs `work`; what it throws becomes `failure`.
-  template <typename Work>
-  void with_report(Failure& failure, const Work& work);
-  void show_trouble();
+  void begin_exchange_if_due(SteadyTime steady_now, const Moment& now);
+  void exchange(SteadyTime steady_now, const Moment& now);
+  void say_looked(const Moment& now, const Troubles& troubles = {});
+  [[nodiscard]] Failure loss(const Moment& now) const;
+  void show_trouble(const Moment& now);
 
   SeenConfig config_;
   std::string directory_;
@@ -96,26 +89,17 @@ class SeenKeeper {
   bool is_once_;
   std::vector<FileDescriptor>* locks_;
   CheckMemory check_memory_;
-  std::optional<SeenRestore> restore_;  // while it is under way
-  SeenExchange exchange_;
-  std::optional<Round> round_;
-  std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
-  bool is_open_ = false;
-  bool was_looked_at_ = false;
-  bool is_saving_ = false;
-  bool receives_now_ = false;
-  SteadyTime look_at_{};  // not put off by follow_clock(), which opens nothing
-  SteadyTime clock_at_{};
+  std::unique_ptr<SeenWriter> writer_;    // nullptr until its lock is ours
+  std::optional<SeenRestore> restore_;    // while it is under way
+  std::optional<SeenExchange> exchange_;  // while it is under way
+  bool is_woken_ = false;
+  SteadyTime look_at_{};
   SteadyTime exchange_at_{};
   Backoff room_{kShortestRestorePause, kLongestRestorePause};  // after a restore that found none
-  std::optional<std::int64_t> clock_offset_;                   // of the two clocks, at the last look
-  std::uint32_t watched_ = 0;   // segment of the newest filter, as of the last look
-  double keys_then_ = 0;        // that it had
-  BootSeconds lost_until_ = 0;  // until then lost_ is reported
-  Failure clock_failure_;
+  double keys_then_ = HUGE_VAL;                                // that the newest filter had at the last look
+  BootSeconds lost_until_ = 0;                                 // until then loss() counts
+  Failure failure_;                                            // of what needs no exchange
   Failure store_failure_;
-  Failure unmerged_;  // of what other hosts have sent: refused, until the next window, or without room here
-  Failure lost_;
   SeenReport report_;
 };
 

@@ -24,14 +24,14 @@ SeenRestore::SeenRestore(const SeenConfig& config, const Moment& begun)
     : config_(config), begun_(begun), latest_(seen_window(config, begun.unix + kSeenClockTolerance)) {}
 
 bool SeenRestore::step(Store& store, SeenWriter& writer, const Moment& now) {
-  if (log_.empty()) log_ = seen_log(store, config_.name);
+  const std::string log = seen_log(store, config_.name);
   if (!end_) {
     const auto take = [this](const SeenLogEntry& entry, const LogPosition& at) { learn(entry, at); };
-    if (!read_entries(store, log_, position_, refused_, take)) decide(store, writer);
+    if (!read_entries(store, log, position_, refused_, take)) decide(store, log, writer);
     return true;
   }
   const auto take = [&](const SeenLogEntry& entry, const LogPosition&) { apply(entry, writer); };
-  if (read_entries(store, log_, position_, refused_, take, end_)) return true;
+  if (read_entries(store, log, position_, refused_, take, end_)) return true;
   finish(writer, now);
   return false;
 }
@@ -65,10 +65,10 @@ void SeenRestore::learn(const SeenLogEntry& entry, const LogPosition& at) {
   if (is_own(entry) && !found.own) found.own = entry.plan;
 }
 
-void SeenRestore::decide(Store& store, SeenWriter& writer) {
+void SeenRestore::decide(Store& store, const std::string& log, SeenWriter& writer) {
   lost_ = std::max(lost_, refused_.unreadable);  // most of them are among those whose numbers are missing
   writer.create(found_.empty() ? shared_seed(store) : seed_, config_.on_unavailable);
-  begin_log(store, log_, writer);  // before there are tags, which then count as sent
+  begin_log(store, log, writer);  // before there are tags, which then count as sent
   end_ = std::exchange(position_, {});
 }
 

@@ -40,14 +40,13 @@ class SeenRestore {
   [[nodiscard]] SeenWindow window_of(const FilterId& id, const Found& found) const;
   [[nodiscard]] UnixSeconds end_of(const FilterId& id, const Found& found) const;
   void learn(const SeenLogEntry& entry, const LogPosition& at);
-  void decide(Store& store, SeenWriter& writer);
+  void decide(Store& store, const std::string& log, SeenWriter& writer);
   void apply(const SeenLogEntry& entry, SeenWriter& writer) const;
   void finish(SeenWriter& writer, const Moment& now) const;
 
   const SeenConfig& config_;
   const Moment begun_;
   const SeenWindow latest_;  // that another host may have begun, unless its clock is ahead
-  std::string log_;
   LogPosition position_{};
   std::optional<LogPosition> end_;  // of the log, once all of it was read
   HashSeed seed_{};

@@ -33,7 +33,10 @@ void begin_log(Store& store, const std::string& log, SeenWriter& writer) {
 }
 
 void forget_sent(const SeenWriter& writer) noexcept {
-  for (const OpenFilter& filter : writer.filters()) std::ranges::fill(filter.sent(), std::uint8_t{0});
+  for (const OpenFilter& filter : writer.filters()) {
+    std::ranges::fill(filter.sent(), std::uint8_t{0});
+    filter.tags_sent = 0;
+  }
 }
 
 void refuse_plan(const SeenLogEntry& entry) {

@@ -18,7 +18,7 @@ class KeysievedSeen : public Keysieved {
  protected:
   // Its window does not end in the middle of a test.
   static std::string clicks(const std::string& rest = "") {
-    return "[[seen]]\nname = \"clicks\"\nkeys = 400\nwindow = \"366d\"\nwindows = 2\n" + rest;
+    return "[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"366d\"\nwindows = 2\n" + rest;
   }
   ~KeysievedSeen() override {
     keysieved_.reset();

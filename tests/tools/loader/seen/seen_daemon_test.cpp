@@ -20,6 +20,8 @@
 namespace keysieve::test {
 namespace {
 
+using Codes = std::vector<std::string_view>;
+
 TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
   site_.configure(clicks());
   start();
@@ -79,14 +81,18 @@ TEST_F(KeysievedSeen, KeepsItsLocksWhileItReloads) {
   EXPECT_TRUE(SeenWriter(site_.directory(), "clicks", std::nullopt).adopt());
 }
 
+SeenConfig clicks_of_another_host() {
+  SeenConfig config = clicks_config("web2");
+  config.keys = 1'000;
+  config.window = std::chrono::hours(24) * 366;
+  return config;
+}
+
 TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
   site_.configure(clicks("store = \"main\"\nsave_interval = \"1h\"\nhost = \"web1\"\n"));
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
-  SeenConfig config = clicks_config("web2");
-  config.keys = 400;
-  config.window = std::chrono::hours(24) * 366;
-  SeenHost other(config, site_.store_url());
+  SeenHost other(clicks_of_another_host(), site_.store_url());
   other.look(unix_now());
   EXPECT_EQ(other.add_many(0, 100), 100U);
   EXPECT_EQ(other.look(unix_now()).reason, "");
@@ -94,24 +100,49 @@ TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
   EXPECT_TRUE(eventually([&] { return seen_fill(reader.filters().back()).keys > 99; })) << log();
 }
 
-// From the first look on, which saves everything and may take long.
-TEST_F(KeysievedSeen, FollowsTheClockWhileItSaves) {
+// Each time another host has sent more than a step reads.
+TEST_F(KeysievedSeen, HoldsUpNoPublishedSetWhileItRestoresOrExchanges) {
+  site_.configure(tags_set + clicks("store = \"main\"\nsave_interval = \"1h\"\n"));
+  SeenHost other(clicks_of_another_host(), site_.store_url());
+  other.look(unix_now());
+  Loader loader(load_config(site_.config_path()), [] { return true; });
+  for (const int keys : {40, 80}) {
+    for (int key = keys - 40; key < keys; ++key) {
+      EXPECT_TRUE(other.add(static_cast<std::uint64_t>(key)));
+      other.save();
+    }
+    site_.push("tags", {0, 1000 + keys});
+    loader.try_again_now();
+    loader.round();
+    EXPECT_TRUE(site_.knows("tags", {0, 1000 + keys})) << loader.summary();
+    EXPECT_TRUE(loader.has_more());
+    while (loader.has_more()) loader.look_at_seen_sets();
+    ASSERT_TRUE(worker().is_ready()) << worker().reason();
+    EXPECT_GT(seen_fill(worker().filters().back()).keys, keys - 1);
+  }
+}
+
+TEST_F(KeysievedSeen, GoesOnWithASetThatItHasLeftIfTheNextProgramDoesNotBegin) {
   site_.configure(clicks("store = \"main\"\n"));
-  shared_seed(*open_store(site_.store_url()));
-  std::optional<Loader> loader;
-  bool follows = false;
-  const auto on_progress = [&] {
-    if (!loader || follows || !worker().is_ready()) return true;
-    const UnixSeconds looked_at = worker().page()->looked_at;
-    follows = eventually([&] {
-      loader->follow_clock_of_seen_sets();
-      return worker().page()->looked_at > looked_at;
-    });
-    return true;
-  };
-  loader.emplace(load_config(site_.config_path()), on_progress);
-  loader->look_at_seen_sets();
-  EXPECT_TRUE(follows);
+  LoaderConfig config = load_config(site_.config_path());
+  LoaderConfig without = config;
+  without.seen.clear();
+  site_.remove_store();
+  Loader loader(config, [] { return true; });
+  loader.look_at_seen_sets();
+  EXPECT_TRUE(loader.hand_over(without).empty());
+  std::filesystem::remove(site_.root() / "store");
+  open_store(site_.store_url());
+  loader.try_again_now();
+  do loader.look_at_seen_sets();
+  while (loader.has_more());
+  ASSERT_TRUE(worker().is_ready()) << worker().reason() << loader.summary();
+  const auto troubles = [&] { return seen_set_facts(site_.directory(), "clicks", unix_now()).troubles; };
+  EXPECT_EQ(loader.hand_over(config).size(), 2U) << "the lock and the page's";
+  EXPECT_EQ(troubles(), Codes{});
+  config.directory = site_.root() / "other";
+  EXPECT_TRUE(loader.hand_over(config).empty());
+  EXPECT_EQ(troubles(), Codes{"not_configured"});
 }
 
 // What is in its windows stays seen until they are over, so that a set may move to another loader.
@@ -144,8 +175,7 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
   reader.follow();
   EXPECT_FALSE(reader.is_ready());
   // Its window lasts for a year.
-  EXPECT_EQ(seen_set_facts(site_.directory(), "clicks", unix_now()).troubles,
-            std::vector<std::string_view>{"not_configured"});
+  EXPECT_EQ(seen_set_facts(site_.directory(), "clicks", unix_now()).troubles, Codes{"not_configured"});
   EXPECT_EQ(add_many(0, 200), 100);
   // As in another loader's configuration.
   site_.configure(clicks());

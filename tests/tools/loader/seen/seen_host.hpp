@@ -128,14 +128,16 @@ class SeenHost {
     now_ = {now, now - *boot_offset_};
     keeper_->try_again_now();
     if (connection_) connection_->try_again_now();
-    while (keeper_->look(steady_now(), now_)) continue;
+    do keeper_->look(steady_now(), now_);
+    while (keeper_->has_more());
     return keeper_->report();
   }
   // Somebody sets the wall clock forward, or back, by so much. Looks name what it says from then on.
   void set_clock(std::int64_t by) { *boot_offset_ += by; }
-  // What was added is sent, as when keysieved is stopped, and nothing else happens.
+  // What was added is sent, as when keysieved is stopped.
   void save() {
-    while (keeper_->save(steady_now(), now_)) continue;
+    keeper_->begin_save(now_);
+    while (keeper_->has_more()) keeper_->look(steady_now(), now_);
   }
   const SeenReport& report() const { return keeper_->report(); }
   SeenKeeper& keeper() { return *keeper_; }
