@@ -294,7 +294,9 @@ bool SeenKeeper::go_round(SteadyTime steady_now, const Moment& now) {
   const auto begun = processor_time();
   bool has_more = false;
   try {
-    has_more = store_->use(steady_now, [&](Store& store) { return exchange(store, now); });
+    has_more = store_->use(
+        steady_now, [&](Store& store) { return exchange(store, now); },
+        round_->receives ? StoreUse::Read : StoreUse::Append);
     round_->took += processor_time() - begun;
     if (!has_more) store_failure_ = {};
     if (!has_more && round_->sends)
@@ -323,7 +325,7 @@ bool SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
   bool has_more = false;
   with_report(store_failure_, [&] {
     const auto send = [&](Store& store) { return exchange_.send(store, *writer_, now); };
-    has_more = is_open_ && store_->use(steady_now, send);
+    has_more = is_open_ && store_->use(steady_now, send, StoreUse::Append);
   });
   is_saving_ = has_more;
   return has_more;
