@@ -51,7 +51,7 @@ class StarvedLoader : public SetRefresherTest {
           add_and_push(number, lasts);
           before();
           const auto end = starve(number, lasts, [this] {
-            refresher_->take_adds(now_);
+            refresher_->take_adds(now_, Changed::Anything);
             refresh();
           });
           if (end && !end->is_done) {

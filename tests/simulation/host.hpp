@@ -44,7 +44,7 @@ class SimulatedHost {
     return outcome;
   }
   // As if its watch had named the adds log, whether anything was added or not.
-  bool take_adds() { return refresher_->take_adds(std::chrono::steady_clock::now()); }
+  bool take_adds(Changed changed) { return refresher_->take_adds(std::chrono::steady_clock::now(), changed); }
   // From here on the loader's process writes no file, and nothing is left of it after end_loader().
   void kill_loader() const { std::filesystem::rename(root_, dead_root()); }
   void end_loader() {

@@ -116,7 +116,7 @@ void Simulation::follow(SimulatedHost& host) {
 
 bool Simulation::take_adds(SimulatedHost& host) {
   promises_.begins_reading(host);
-  if (!host.take_adds()) return false;
+  if (!host.take_adds(draw(2) == 0 ? Changed::Adds : Changed::Anything)) return false;
   story_.tell("takes adds");
   promises_.has_read(host);
   return true;

@@ -56,6 +56,7 @@ void Daemon::run() {
   do {
     status_.follow(config_.status);
     loader_.round();
+    tell_at_ = {};
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
   loader_.save_seen_sets();
@@ -64,17 +65,18 @@ void Daemon::run() {
 
 // Signals, the watchdog and the next round come first, however often the stores wake us.
 Daemon::Next Daemon::follow_until_next_round() {
-  const SteadyTime next_round = loader_.round_due_at();
   for (;;) {
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
-    if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
+    const SteadyTime next_round = loader_.round_due_at();
+    if (SteadyTime::clock::now() >= next_round) return Next::Round;
     loader_.look_at_seen_sets();
-    loader_.begin_watches();
-    tell_service();
-    wait(std::min(next_round, loader_.due_at()), loader_.descriptors());
+    if (SteadyTime::clock::now() >= tell_at_ || is_report_old()) tell_service();
+    wait(std::min({next_round, loader_.due_at(), tell_at_}), loader_.descriptors());
     if (!loader_.refresh_woken()) continue;
-    wait(std::min(next_round, std::chrono::steady_clock::now() + kLeastPause), {});
+    const SteadyTime now = SteadyTime::clock::now();
+    tell_at_ = std::min(tell_at_, now + kBetweenReports);
+    wait(std::min(next_round, now + kLeastPause), {});
   }
 }
 
@@ -131,10 +133,15 @@ void Daemon::report() {
   reports_.replace(std::move(report));
 }
 
+bool Daemon::is_report_old() const {
+  return SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports;
+}
+
 void Daemon::tell_service() {
   report();
   say_ready_when_it_is();
   if (!Signals::is_stop_pending()) service_.status(loader_.summary());
+  tell_at_ = SteadyTime::max();
 }
 
 void Daemon::say_ready_when_it_is() {
@@ -145,7 +152,7 @@ void Daemon::say_ready_when_it_is() {
 
 bool Daemon::on_progress() {
   loader_.follow_clock_of_seen_sets();
-  if (SteadyTime::clock::now() - reports_.read()->made_at >= kBetweenReports) report();
+  if (is_report_old()) report();
   service_.alive();
   say_ready_when_it_is();
   if (!has_said_ready_ && loader_.is_starting()) service_.still_starting();

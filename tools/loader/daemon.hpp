@@ -58,7 +58,7 @@ class Daemon {
   // After a look that a store has asked for: what comes meanwhile is taken in one go, and a watch that wakes
   // us for nothing costs no more than that many looks.
   static constexpr Milliseconds kLeastPause{5};
-  // While something long goes on.
+  // While something long goes on, and while keys are added one by one: a report costs time for each set.
   static constexpr Milliseconds kBetweenReports{100};
 
   Next follow_until_next_round();
@@ -66,6 +66,7 @@ class Daemon {
   Next answer(int signal);
   void reload();
   LoaderConfig next_config() const;
+  [[nodiscard]] bool is_report_old() const;
   void tell_service();
   void report();
   void say_ready_when_it_is();
@@ -81,6 +82,7 @@ class Daemon {
   HttpService status_{reports_, limits_};
   Loader loader_;
   bool has_said_ready_ = false;
+  SteadyTime tell_at_{};  // what looks have found since it was told last
 };
 
 }  // namespace keysieve

@@ -14,13 +14,6 @@
 
 namespace keysieve {
 
-Loader::WatchedStore::WatchedStore(const StoreConfig& config)
-    : name(config.name),
-      connection(store_opener(config.url), config.shown, config.poll_interval),
-      seen_connection(store_opener(config.url), config.shown, config.poll_interval),
-      watcher(store_opener(config.url)),
-      poll_interval(config.poll_interval) {}
-
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
                std::vector<FileDescriptor> locks)
     : directory_(config.directory),
@@ -30,7 +23,10 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
   prepare_cache(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
-    by_name[store.name] = &stores_.emplace_back(store);
+    stores_.push_back({.name = store.name,
+                       .connection = {store_opener(store.url), store.shown, store.poll_interval},
+                       .poll_interval = store.poll_interval});
+    by_name[store.name] = &stores_.back();
   }
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
@@ -39,10 +35,10 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
-    SeenKeeper& keeper =
-        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, &locks_);
+    SeenKeeper& keeper = keepers_.emplace_back(seen, config, store ? &store->connection : nullptr, &locks_);
     if (store) store->seen_sets.push_back(&keeper);
   }
+  stores_.remove_if([](const WatchedStore& store) { return store.sets.empty() && store.seen_sets.empty(); });
   if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
 }
 
@@ -54,11 +50,14 @@ void Loader::round() {
   look_at_seen_sets();
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
-    if (now < store.round_due_at) continue;
-    const bool is_done = refresh_all(store, /*reads_logs_again=*/false);
+    if (now < store.due_at()) continue;
+    const bool is_done = refresh_all(store);
     store.connection.close();
     if (!is_done) return;
-    store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
+    const Milliseconds interval = store.connection.is_away()
+                                      ? std::min(store.poll_interval, StoreConnection::kRoundsWhileAway)
+                                      : store.poll_interval;
+    store.round_due_at = std::chrono::steady_clock::now() + with_jitter(interval, random_);
   }
 }
 
@@ -91,25 +90,35 @@ void Loader::save_seen_sets() {
 
 SteadyTime Loader::round_due_at() const {
   SteadyTime earliest = SteadyTime::max();
-  for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.round_due_at);
+  for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.due_at());
   return earliest;
 }
 
-// False if it was told to end.
-bool Loader::refresh_all(WatchedStore& store, bool reads_logs_again) {
+// False if it was told to end. The watch comes first, so that nothing changes unnoticed between the two.
+// Where none was, the store may have been replaced.
+bool Loader::refresh_all(WatchedStore& store) {
+  if (!on_progress_()) return false;
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const bool is_watch_new = store.connection.begin_watch(now);
+  if (is_watch_new) {
+    store.watched_since = now;
+    for (SeenKeeper* set : store.seen_sets) set->wake();
+  } else if (store.connection.watch() == nullptr) {
+    store.watched_since = {};
+  }
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
-    if (reads_logs_again) set->read_log_again();
+    if (is_watch_new) set->read_log_again();
     set->refresh(std::chrono::steady_clock::now());
   }
   return true;
 }
 
-LoaderReport Loader::report() const {
+LoaderReport Loader::report() {
   LoaderReport report{.directory = directory_, .is_ready = is_ready(), .made_at = SteadyTime::clock::now()};
-  for (const SetRecorder& set : recorders_) report.sets.push_back(set.latest());
+  for (SetRecorder& set : recorders_) report.sets.push_back(set.latest());
   for (const WatchedStore& store : stores_) {
-    const StoreConnection& asked = store.asked();
+    const StoreConnection& asked = store.connection;
     if (asked.was_asked())
       report.stores.push_back({store.name, asked.name(), !asked.is_away(), asked.failure()});
   }
@@ -126,22 +135,10 @@ void Loader::try_again_now() {
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
 }
 
-void Loader::begin_watches() {
-  for (WatchedStore& store : stores_) {
-    if (!on_progress_()) return;
-    const SteadyTime now = std::chrono::steady_clock::now();
-    if (store.asked().is_away()) store.watcher.drop(now);
-    if (!store.watcher.begin(now)) continue;
-    store.connection.try_again_now();
-    refresh_all(store, /*reads_logs_again=*/true);
-    for (SeenKeeper* set : store.seen_sets) set->wake();
-  }
-}
-
 std::vector<int> Loader::descriptors() const {
   std::vector<int> all;
   for (const WatchedStore& store : stores_) {
-    if (store.watcher.is_watching()) all.push_back(store.watcher.descriptor());
+    if (const StoreWatch* watch = store.connection.watch()) all.push_back(watch->descriptor());
   }
   return all;
 }
@@ -155,16 +152,13 @@ SteadyTime Loader::due_at() const {
   if (has_more()) return {};
   SteadyTime earliest = SteadyTime::max();
   for (const SeenKeeper& keeper : keepers_) earliest = std::min(earliest, keeper.due_at());
-  for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.watcher.due_at());
   return earliest;
 }
 
 bool Loader::refresh_woken() {
   bool any = false;
   for (WatchedStore& store : stores_) {
-    const bool was_watching = store.watcher.is_watching();
-    const std::vector<std::string> changed = store.watcher.take(std::chrono::steady_clock::now());
-    const bool has_failed = was_watching && !store.watcher.is_watching();
+    const std::vector<std::string> changed = store.connection.take_changes();
     const auto is_concerned = [&changed](const std::string& set_name) {
       return std::ranges::any_of(changed,
                                  [&](const std::string& name) { return may_concern(name, set_name); });
@@ -173,13 +167,13 @@ bool Loader::refresh_woken() {
       if (is_concerned(set->report().name)) set->wake();
     }
     for (SetRefresher* set : store.sets) {
-      if (!is_concerned(set->set_name()) && !has_failed && !set->has_more()) continue;
+      if (!is_concerned(set->set_name()) && !set->has_more()) continue;
       if (!on_progress_()) return true;
-      const bool is_of_more = std::ranges::any_of(changed, [set](const std::string& name) {
-        return may_concern(name, set->set_name()) && name != set->adds_log();
+      const bool is_of_adds_alone = std::ranges::all_of(changed, [set](const std::string& name) {
+        return name == set->adds_log() || !may_concern(name, set->set_name());
       });
-      if (has_failed || is_of_more || !set->take_adds(std::chrono::steady_clock::now()))
-        set->refresh(std::chrono::steady_clock::now());
+      const SteadyTime now = std::chrono::steady_clock::now();
+      if (!set->take_adds(now, is_of_adds_alone ? Changed::Adds : Changed::Anything)) set->refresh(now);
       any = true;
     }
   }
@@ -187,10 +181,7 @@ bool Loader::refresh_woken() {
 }
 
 std::vector<int> Loader::hand_over(const LoaderConfig& next) {
-  for (WatchedStore& store : stores_) {
-    store.connection.close();
-    store.seen_connection.close();
-  }
+  for (WatchedStore& store : stores_) store.connection.close();
   const bool is_same_directory = next.directory == directory_;
   for (const SetRefresher& refresher : refreshers_) {
     if (is_same_directory && next.names_set(refresher.set_name())) continue;

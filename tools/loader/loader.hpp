@@ -2,6 +2,7 @@
 // watches of their stores name. What matters is in shared memory and in the cache.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <random>
@@ -14,7 +15,6 @@
 #include "tools/loader/report/loader_report.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
-#include "tools/loader/store_watcher.hpp"
 
 namespace keysieve {
 
@@ -30,7 +30,8 @@ class Loader {
 
   // Refreshes the sets of the stores that are due: one poll interval, give or take its jitter, after their
   // last round. A set in trouble does not stop the others from being refreshed. Before the first store is
-  // asked, sets with nothing live are published from the cache. Seen sets come next.
+  // asked, sets with nothing live are published from the cache. Seen sets come next. From then on the stores
+  // that can tell of changes wake us.
   void round();
   // When the next store is due.
   [[nodiscard]] SteadyTime round_due_at() const;
@@ -45,14 +46,11 @@ class Loader {
   // A set was left half-way: a long log is read in several looks, and a seen set is kept in steps.
   [[nodiscard]] bool has_more() const;
 
-  // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
-  // before, a watch does not tell.
-  void begin_watches();
   // What to poll for, until when at the longest.
   [[nodiscard]] std::vector<int> descriptors() const;
   [[nodiscard]] SteadyTime due_at() const;
-  // Refreshes the sets that a watch has named, those of a store whose watch has failed, and those that were
-  // left half-way. Whether there was any.
+  // Refreshes the sets that a watch has named, and those that were left half-way. Whether there was any. If a
+  // watch has failed, the next round of its store is due.
   bool refresh_woken();
 
   // Has the stores keep what was added to seen sets. Before this object ends.
@@ -64,7 +62,7 @@ class Loader {
   // Why no other program must take its place: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
-  [[nodiscard]] LoaderReport report() const;
+  [[nodiscard]] LoaderReport report();
 
   // A set was not looked at yet.
   [[nodiscard]] bool is_starting() const;
@@ -78,21 +76,23 @@ class Loader {
 
  private:
   struct WatchedStore {
-    explicit WatchedStore(const StoreConfig& config);
-    // Without sets to be published, only the seen sets ask the store.
-    [[nodiscard]] const StoreConnection& asked() const { return sets.empty() ? seen_connection : connection; }
+    // Sooner if its watch is lost. But watches that are lost again and again must not keep us busy.
+    [[nodiscard]] SteadyTime due_at() const {
+      const bool is_watch_lost = watched_since != SteadyTime{} && connection.watch() == nullptr;
+      return is_watch_lost ? std::min(round_due_at, watched_since + StoreConnection::kRoundsWhileAway)
+                           : round_due_at;
+    }
 
     std::string name;
     StoreConnection connection;
-    StoreConnection seen_connection;  // of seen sets: a store that refuses writes may still be read
-    StoreWatcher watcher;
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
-    std::vector<SetRefresher*> sets;
-    std::vector<SeenKeeper*> seen_sets;
+    SteadyTime watched_since{};  // the epoch: it was not, at the last round
+    std::vector<SetRefresher*> sets{};
+    std::vector<SeenKeeper*> seen_sets{};
   };
 
-  bool refresh_all(WatchedStore& store, bool reads_logs_again);
+  bool refresh_all(WatchedStore& store);
 
   std::string directory_;
   std::list<SetRecorder> recorders_;  // of the refreshers, in their order

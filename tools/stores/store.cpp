@@ -128,8 +128,9 @@ std::string absolute_store_url(const std::string& url) {
 }
 
 bool may_concern(std::string_view changed, std::string_view set_name) {
-  const std::string part = ":" + std::string(set_name) + ":";
-  return std::ranges::count(changed, ':') < 2 || changed.find(part) != std::string_view::npos;
+  if (std::ranges::count(changed, ':') < 2) return true;
+  const std::string_view of_set = changed.substr(0, changed.rfind(':'));
+  return of_set.substr(of_set.rfind(':') + 1) == set_name;
 }
 
 LogPosition Store::end_of(const std::string& log) {

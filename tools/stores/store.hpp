@@ -112,7 +112,7 @@ class StoreWatch {
 
   // Becomes readable when there is something to take.
   [[nodiscard]] virtual int descriptor() const = 0;
-  // What has changed since the last call: how the names of its records and logs begin; an empty text stands
+  // What has changed since the last call: the names of records and logs, but for chunks; an empty text stands
   // for any. Returns at once: nothing when nothing has come.
   virtual std::vector<std::string> take() = 0;
 };

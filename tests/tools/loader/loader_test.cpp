@@ -20,10 +20,12 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   site.push("tags", kKeys);
   site.push("shop", kKeys);
   int calls = 0;
-  int last_call = 4;  // two come before the cache is looked into, one before the set, one while it is pulled
+  // Two come before the cache is looked into, one before the store, one before the set, one while it is
+  // pulled.
+  int last_call = 5;
   Loader loader(load_config(site.config_path()), [&] { return ++calls < last_call; });
   loader.round();
-  EXPECT_EQ(calls, 5);  // and one before the other set
+  EXPECT_EQ(calls, 6);  // and one before the other set
   EXPECT_EQ(site.live("tags"), std::nullopt);
   EXPECT_EQ(site.live("shop"), std::nullopt);
 
@@ -75,7 +77,6 @@ TEST(Loader, ReadsTheLogAloneWhenAWatchNamesNothingElse) {
     while (!loader.refresh_woken()) std::this_thread::yield();
   };
   loader.round();
-  loader.begin_watches();
   redis.command("SET keysieve:tags:current nonsense");
   site.add("tags", kAdded, url);
   hear();
@@ -100,8 +101,8 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
     std::this_thread::sleep_for(2 * SeenKeeper::kPause);
     do loader.look_at_seen_sets();
     while (loader.has_more());
-    loader.begin_watches();
   };
+  loader.round();
   for (int i = 0; i < 2; ++i) look();
   EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
   EXPECT_FALSE(loader.descriptors().empty());
@@ -110,6 +111,23 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
   EXPECT_NE(loader.exit_status(), 0);
   EXPECT_TRUE(loader.descriptors().empty());
   remove_segments_of(seen_directory(site.directory()) + "/clicks");
+}
+
+// By itself it would look once an hour.
+TEST(Loader, IsDueSoonAfterAWatchHasFailed) {
+  Site site;
+  site.configure(tags_set, site.store_url(), "1h");
+  site.push("tags", kKeys);
+  Loader loader(load_config(site.config_path()), [] { return true; });
+  loader.round();
+  EXPECT_GT(loader.round_due_at(), SteadyTime::clock::now() + std::chrono::minutes(30));
+  std::filesystem::rename(site.root() / "store", site.root() / "store.old");
+  std::filesystem::rename(site.root() / "store.old", site.root() / "store");
+  EXPECT_FALSE(loader.refresh_woken());
+  EXPECT_TRUE(loader.descriptors().empty());
+  EXPECT_LT(loader.round_due_at(), SteadyTime::clock::now() + std::chrono::minutes(1));
+  loader.round();
+  EXPECT_TRUE(loader.descriptors().empty()) << "not too often";
 }
 
 }  // namespace

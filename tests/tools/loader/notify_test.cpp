@@ -165,8 +165,9 @@ TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
   const SilentStore silent(path);
   std::string stores;
   for (int i = 0; i < kStores; ++i) {
-    stores +=
-        "[store.number" + std::to_string(i) + "]\nurl = \"redis+unix://:secret@" + path + "?timeout=50ms\"\n";
+    const std::string name = "number" + std::to_string(i);
+    stores += "[store." + name + "]\nurl = \"redis+unix://:secret@" + path + "?timeout=50ms\"\n";
+    stores += "[[set]]\nname = \"" + name + "\"\nstore = \"" + name + "\"\n";
   }
   site_.configure(tags_set + stores, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});  // a sign is due every 20 ms

@@ -128,17 +128,22 @@ LogPosition AddsReader::read_up_to() const noexcept {
 }
 
 // What CheckedLog calls lost without knowing how far the log was trimmed, it may not call so in read().
-bool AddsReader::read_news(Store& store) {
-  if (!is_loaded_ || is_behind()) return false;
+std::optional<AddsNews> AddsReader::find_news(Store& store) const {
+  if (!is_loaded_ || is_behind()) return std::nullopt;
   CheckedLog log(store, log_name_, known_.witness, {});
   std::vector<LogEntry> entries = log.read_after(read_up_to(), kBatchEntries);
   const LogFacts facts = store.facts_of(log_name_);
-  const bool is_end = !entries.empty() && entries.size() < kBatchEntries && entries.back().position > seen_;
+  const bool is_end = entries.size() < kBatchEntries;
   const bool is_same_log = facts.begun == known_.witness.begun && !log.has_lost() && !log.is_behind();
-  const bool is_whole = !facts.is_cut && facts.trimmed_to <= std::max(seen_, received_);
-  if (!is_end || !is_same_log || !is_whole || !facts.unknown_field.empty()) return false;
-  take(std::move(entries));
-  known_.witness = log.known();
+  const bool is_whole = !facts.is_cut && facts.trimmed_to <= std::max({seen_, received_, hole_});
+  if (!is_end || !is_same_log || !is_whole || !facts.unknown_field.empty()) return std::nullopt;
+  std::erase_if(entries, [this](const LogEntry& entry) { return entry.position <= seen_; });
+  return AddsNews{std::move(entries), log.known()};
+}
+
+bool AddsReader::take_news(AddsNews news) {
+  take(std::move(news.entries));
+  known_.witness = news.known;
   save_mirror();
   return mirror_.unsaved() == 0;
 }

@@ -17,6 +17,12 @@
 
 namespace keysieve {
 
+// What has come in a log that simply goes on.
+struct AddsNews {
+  std::vector<LogEntry> entries;
+  LogWitness known;  // of the log, with them
+};
+
 class AddsReader {
  public:
   // All must outlive it. `on_progress` is called between batches; false throws Stopped.
@@ -39,10 +45,11 @@ class AddsReader {
   // has read it, and Data if the log is cut. What had arrived by then is kept.
   void read(Store& store, const NeededAdds& needed, const PointerRecord& pointer, Amount amount,
             bool is_trusted = true);
-  // After read() has got to the end: takes what has come since, if the log simply goes on with that. False if
-  // there is nothing, or more to it (a long log, one that was trimmed, lost keys or was begun anew, a mirror
-  // that cannot be saved): then read() must find out. Throws as a Store does.
-  bool read_news(Store& store);
+  // After read() has got to the end: what has come since. Nothing if there is more to it (a long log, one
+  // that was trimmed, lost keys or was begun anew): then read() must find out. Throws as a Store does.
+  [[nodiscard]] std::optional<AddsNews> find_news(Store& store) const;
+  // Under the set's lock. False if they cannot be saved.
+  bool take_news(AddsNews news);
   [[nodiscard]] const std::string& log_name() const noexcept { return log_name_; }
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept;

@@ -29,13 +29,18 @@ StoreBypass read_bypass_of_all(Store& store) try {
 
 }  // namespace
 
+std::vector<std::optional<std::string>> read_record_texts(Store& store, const std::string& set_name) {
+  return store.get_many(std::array{pointer_key(store, set_name), key_of_bypass_of_all(store)});
+}
+
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name) {
-  const std::array keys{pointer_key(store, set_name), key_of_bypass_of_all(store)};
   StoreRecords records;
   try {
-    const auto texts = store.get_many(keys);
-    records.bypass_of_all = decode_bypass_of_all(texts[1]);
-    if (texts[0]) records.pointer = decode_pointer_record(*texts[0], store_name + ": " + keys[0]);
+    records.texts = read_record_texts(store, set_name);
+    const auto& pointer = records.texts[0];
+    records.bypass_of_all = decode_bypass_of_all(records.texts[1]);
+    if (pointer)
+      records.pointer = decode_pointer_record(*pointer, store_name + ": " + pointer_key(store, set_name));
   } catch (const Error& error) {
     if (!is_unreadable(error)) throw;
     records.pointer_error = error;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/refresh/candidate.hpp"
@@ -20,10 +21,14 @@ namespace keysieve {
 
 // What a store says of one set, read in one call: the pointer record, and whether lookups are to be bypassed.
 struct StoreRecords {
+  std::vector<std::optional<std::string>> texts{};  // of the records that can be read
   std::optional<PointerRecord> pointer{};
   std::optional<Error> pointer_error{};
   StoreBypass bypass_of_all{};
 };
+
+// Of the pointer record and of the bypass of all sets. Throws as a Store does.
+std::vector<std::optional<std::string>> read_record_texts(Store& store, const std::string& set_name);
 
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);

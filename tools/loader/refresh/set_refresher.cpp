@@ -64,16 +64,22 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   return outcome_;
 }
 
-bool SetRefresher::take_adds(SteadyTime now) {
+bool SetRefresher::take_adds(SteadyTime now, Changed changed) {
   if (!outcome_.is_good() || has_more()) return false;
   try {
+    auto news = store_.use(now, [&](Store& store) -> std::optional<AddsNews> {
+      if (changed == Changed::Anything && read_record_texts(store, config_.name) != records_)
+        return std::nullopt;
+      return adds_.find_news(store);
+    });
+    if (!news) return false;
+    if (news->entries.empty()) return true;
     const Publisher publisher = live_.lock();
-    const bool is_all = store_.use(now, [this](Store& store) { return adds_.read_news(store); });
-    if (!is_all || !live_.add(publisher)) return false;
+    if (!adds_.take_news(std::move(*news)) || !live_.add(publisher)) return false;
   } catch (const std::exception&) {
     return false;  // refresh() finds it again, and says it
   }
-  recorder_.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
+  recorder_.took_adds(adds_.mirror().count_after({}));
   return true;
 }
 
@@ -127,6 +133,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   }
   if (are_adds_lost && outcome.is_good()) outcome = adds_lost(adds_.lost_to(), adds_.is_behind());
   if (outcome.is_good()) publisher->confirm(unix_now());
+  if (outcome.is_good() && records) records_ = std::move(records->texts);
   return outcome;
 }
 

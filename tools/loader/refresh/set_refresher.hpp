@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/config/config.hpp"
@@ -14,6 +15,9 @@
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
+
+// What a watch says of a set: that its adds log has changed and nothing else, or that anything may have.
+enum class Changed { Adds, Anything };
 
 class SetRefresher {
  public:
@@ -33,10 +37,10 @@ class SetRefresher {
   // survived.
   const RefreshOutcome& refresh(SteadyTime now);
 
-  // The short way of added keys: from the log to the live layer, under the set's lock. For a wake that names
-  // adds_log() alone, because it asks for no record. False if refresh() must be called: the set had trouble
-  // at the last look, or the log does not simply go on.
-  bool take_adds(SteadyTime now);
+  // The short way of added keys, for a wake: from the log to the live layer, under the set's lock if there
+  // are any. False if refresh() must be called: the set had trouble at the last look, the log does not simply
+  // go on, or a record has changed, which is not looked for if the adds alone have.
+  bool take_adds(SteadyTime now, Changed changed);
   [[nodiscard]] const std::string& adds_log() const noexcept { return adds_.log_name(); }
 
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
@@ -72,8 +76,9 @@ class SetRefresher {
   LiveSet live_;
   At at_;
   GenerationFollower follower_;
-  bool is_begun_ = false;      // the last refresh has got as far as the adds
-  bool is_overtaken_ = false;  // the last refresh, by a push
+  bool is_begun_ = false;                            // the last refresh has got as far as the adds
+  bool is_overtaken_ = false;                        // the last refresh, by a push
+  std::vector<std::optional<std::string>> records_;  // as of the last look
   RefreshOutcome outcome_ =
       in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 };

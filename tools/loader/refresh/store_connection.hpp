@@ -1,12 +1,17 @@
-// One configured store as the loader uses it. It is opened when a set first asks, and closed after each
-// round and after ten seconds, so that a store that was moved or restarted is found again. After a failure it
-// is left alone for a while, so that many sets of one dead store cost one timeout.
+// One configured store as the loader uses it, for published and seen sets. It is opened when a set first
+// asks, and closed after each round and after ten seconds, so that a store that was moved or restarted is
+// found again. After an outage it is left alone for a while, so that many sets of one dead store cost one
+// timeout.
 #pragma once
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/worker/base/error.hpp"
 #include "tools/loader/config/schedule.hpp"
@@ -24,8 +29,13 @@ inline OpenStore store_opener(const std::string& url) {
 
 class StoreConnection {
  public:
+  // While it is away, or has lost its watch, its rounds come so often, however seldom it is polled.
+  static constexpr Milliseconds kRoundsWhileAway{30'000};
+
   StoreConnection(OpenStore open, std::string name, Milliseconds poll_interval)
-      : open_(std::move(open)), name_(std::move(name)), backoff_(poll_interval) {}
+      : open_(std::move(open)),
+        name_(std::move(name)),
+        shortest_pause_(std::min(poll_interval, kRoundsWhileAway) / 2) {}
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
@@ -33,7 +43,7 @@ class StoreConnection {
   // answered() or failed().
   Store& open(SteadyTime now) {
     if (now != used_at_) asked_at_ = std::chrono::steady_clock::now();
-    if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
+    if (failure_ && now < left_alone_until_) throw Error(*failure_);
     if (now - opened_at_ > kKeptOpen) close();
     used_at_ = now;
     if (!store_) {
@@ -47,28 +57,54 @@ class StoreConnection {
     }
     return *store_;
   }
-  void answered() {
-    failure_.reset();
-    backoff_.reset();
-  }
+  void answered() { failure_.reset(); }
   // An error while the open store was asked. Leaves it alone if it was an outage.
   void failed(const Error& error, SteadyTime now) {
     if (store_ && error.is_outage()) leave_alone(error, now);
   }
 
-  // Does all that for one question: calls `ask` with the open store.
+  // Does all that for one question: calls `ask` with the open store. A store that does not take what is
+  // written may still be read, so that an outage of a write only closes it.
   template <typename Ask>
-  auto use(SteadyTime now, const Ask& ask) {
+  auto use(SteadyTime now, const Ask& ask, StoreUse use = StoreUse::Read) {
     Store& store = open(now);
     try {
       auto answer = ask(store);
       answered();
       return answer;
     } catch (const Error& error) {
-      failed(error, now);
+      if (use == StoreUse::Read) {
+        failed(error, now);
+      } else if (error.is_outage()) {
+        close();
+      }
       throw;
     }
   }
+
+  // Has the store tell of changes, if it is not left alone and does not do so yet. True: from now on it does,
+  // and what has changed before must be looked for.
+  bool begin_watch(SteadyTime now) {
+    if (watch_) return false;
+    try {
+      watch_ = open(now).watch();
+    } catch (const Error& error) {
+      say_unwatched(error);
+    }
+    return watch_ != nullptr;
+  }
+  // What StoreWatch::take() says. Does not wait. A watch that fails is gone.
+  std::vector<std::string> take_changes() {
+    try {
+      if (watch_) return watch_->take();
+    } catch (const Error& error) {
+      watch_.reset();
+      say_unwatched(error);
+    }
+    return {};
+  }
+  // nullptr: none was begun, it has failed, or the store has; or the store cannot tell.
+  [[nodiscard]] const StoreWatch* watch() const noexcept { return watch_.get(); }
 
   void close() noexcept { store_.reset(); }
   // As Store::distrust_copies().
@@ -81,16 +117,29 @@ class StoreConnection {
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
   // The next use tries again, even right after a failure.
-  void try_again_now() { backoff_.reset(); }
+  void try_again_now() { left_alone_until_ = {}; }
 
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
 
-  // From when it has failed: a timeout may be longer than the wait, and each set would run into it.
+  // Other stores wait while this one runs into its timeout: with the default of 5 s, for a twelfth of the
+  // time.
+  static constexpr int kPausesPerFailure = 20;
+  static constexpr std::chrono::minutes kLongestPause{1};
+
+  // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
+  // pause, and each set would run into it. Its watch may be dead without notice.
   void leave_alone(const Error& error, SteadyTime now) {
     close();
+    watch_.reset();
     failure_ = error;
-    backoff_.failed(now + (std::chrono::steady_clock::now() - asked_at_));
+    const SteadyTime::duration took = std::chrono::steady_clock::now() - asked_at_;
+    left_alone_until_ =
+        now + took +
+        std::max(shortest_pause_, std::min(kPausesPerFailure * took, SteadyTime::duration(kLongestPause)));
+  }
+  static void say_unwatched(const Error& error) {
+    spdlog::debug("changes cannot be watched for, so the store is polled: {}", error.what());
   }
 
   OpenStore open_;
@@ -100,7 +149,9 @@ class StoreConnection {
   SteadyTime asked_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
-  Backoff backoff_;
+  SteadyTime::duration shortest_pause_;
+  SteadyTime left_alone_until_{};
+  std::unique_ptr<StoreWatch> watch_;
 };
 
 }  // namespace keysieve

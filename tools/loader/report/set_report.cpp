@@ -35,7 +35,11 @@ SetRecorder::SetRecorder(const SetConfig& set) {
   report_.name = set.name;
   report_.store = set.store;
   report_.max_fpr = set.guards.max_fpr;
-  latest_ = std::make_shared<const SetReport>(report_);
+}
+
+const std::shared_ptr<const SetReport>& SetRecorder::latest() {
+  if (!latest_) latest_ = std::make_shared<const SetReport>(report_);
+  return latest_;
 }
 
 void SetRecorder::pulled(double seconds) {
@@ -49,7 +53,7 @@ void SetRecorder::published(const LivePublication& live, bool from_cache, double
   entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
   entry.publish_seconds = seconds;
   is_live_now(std::move(entry), live);
-  latest_ = std::make_shared<const SetReport>(report_);
+  latest_.reset();
 }
 
 void SetRecorder::found(const LivePublication& live) {
@@ -98,7 +102,12 @@ void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept,
   report_.cache_trouble = cache_trouble;
   report_.adds_kept = adds_kept;
   if (outcome.live) found(*outcome.live);
-  latest_ = std::make_shared<const SetReport>(report_);
+  latest_.reset();
+}
+
+void SetRecorder::took_adds(std::uint64_t adds_kept) {
+  report_.adds_kept = adds_kept;
+  latest_.reset();
 }
 
 void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {

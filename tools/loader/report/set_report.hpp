@@ -126,8 +126,8 @@ class SetRecorder {
   explicit SetRecorder(const SetConfig& set);
 
   [[nodiscard]] const SetReport& report() const noexcept { return report_; }
-  // As of the last look, or the last publish.
-  [[nodiscard]] const std::shared_ptr<const SetReport>& latest() const noexcept { return latest_; }
+  // The same, which stays as it is. Copied only if it has changed since the last call.
+  [[nodiscard]] const std::shared_ptr<const SetReport>& latest();
 
   // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
@@ -142,13 +142,14 @@ class SetRecorder {
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
   // The end of a look. `cache_trouble` as in the report.
   void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
+  void took_adds(std::uint64_t adds_kept);
 
  private:
   void is_live_now(HistoryEntry entry, const LivePublication& live);
   void remember(HistoryEntry entry);
 
   SetReport report_;
-  std::shared_ptr<const SetReport> latest_;
+  std::shared_ptr<const SetReport> latest_;   // nullptr: not as it is now
   std::optional<double> pull_seconds_;        // of what is to be published
   std::optional<LivePublication> last_live_;  // in the history
   std::optional<std::pair<BuildId, ErrorKind>> last_refused_;

@@ -89,9 +89,8 @@ bool SeenExchange::do_step(const At& at) {
       [[fallthrough]];
     case Step::Receive:
       if (receive(at)) return true;
-      if (!sends()) return false;
       next_ = Step::Send;
-      [[fallthrough]];
+      return sends();
     case Step::Send:
       if (send(at)) return true;
       report_.saved_at = begun_at_;

@@ -28,6 +28,10 @@ class SeenExchange {
   bool step(Store& store, SeenWriter& writer, const Moment& now);
 
   [[nodiscard]] bool sends() const noexcept { return way_ != Way::Receive; }
+  // What the next step does with the store.
+  [[nodiscard]] StoreUse next_use() const noexcept {
+    return next_ == Step::Send ? StoreUse::Append : StoreUse::Read;
+  }
   // What could not be taken over. Data and Incompatible: it will not be tried again.
   [[nodiscard]] const std::optional<Error>& refused() const noexcept { return refused_.first; }
   // How long to wait before the next one, for what this one took of a processor's time.

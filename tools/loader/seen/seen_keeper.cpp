@@ -236,7 +236,8 @@ void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now)
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
   try {
-    if (store_->use(steady_now, [&](Store& store) { return exchange_->step(store, *writer_, now); })) return;
+    const auto step = [&](Store& store) { return exchange_->step(store, *writer_, now); };
+    if (store_->use(steady_now, step, exchange_->next_use())) return;
     if (exchange_->sends()) exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
     if (exchange_->refused() || !is_refusal(store_failure_)) store_failure_ = exchange_->refused();
   } catch (const Error& error) {

@@ -205,12 +205,6 @@ void RedisConnection::send(std::span<const RedisCommand> commands) {
   flush();
 }
 
-void RedisConnection::send_on(const RedisCommand& command) {
-  const SigpipeBlock block;
-  append(command);
-  flush();
-}
-
 RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes) {
   flush();
   Pace pace(context_->fd, address_.timeout);

@@ -81,8 +81,6 @@ class RedisConnection {
   // Connects if needed. Two calls may use two connections, even while replies are due: send commands that
   // belong together in one call.
   void send(std::span<const RedisCommand> commands);
-  // Sends one over this connection, which must not be lost, whatever has come over it meanwhile.
-  void send_on(const RedisCommand& command);
   // The reply to the oldest command that has none yet; it may be an error. Throws Data, naming the key, as
   // soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);

@@ -77,7 +77,8 @@ std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
 std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 
 // Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
-// server of a cluster will do. One that hangs, or whose host is gone, is noticed after seven timeouts.
+// server of a cluster will do. The kernel notices after half a minute that its host is gone; one that hangs
+// is noticed by the next question that a poll asks it.
 std::unique_ptr<StoreWatch> make_redis_watch(RedisAddress address, std::string channel);
 
 // The two ways above share the rest.

@@ -75,7 +75,7 @@ TEST_F(SetRefresherAdds, AreTakenWithoutALookFromALogThatGoesOn) {
   for (const KeyRange keys : {kAdded, kAddedLater}) {
     site_.add("tags", keys);
     events_.calls = 0;
-    EXPECT_TRUE(refresher_->take_adds(now_));
+    EXPECT_TRUE(refresher_->take_adds(now_, Changed::Adds));
     EXPECT_EQ(events_.calls, 1);
     EXPECT_TRUE(site_.knows("tags", keys));
     EXPECT_EQ(recorder_.report().adds_kept, mirrored());
@@ -83,16 +83,42 @@ TEST_F(SetRefresherAdds, AreTakenWithoutALookFromALogThatGoesOn) {
   EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
+TEST_F(SetRefresherAdds, AreTakenWithoutALookIfNoRecordHasChanged) {
+  go_live();
+  const auto take = [&] {
+    events_.calls = 0;
+    return refresher_->take_adds(now_, Changed::Anything);
+  };
+  for (const KeyRange keys : {kAdded, kAddedLater}) {
+    site_.add("tags", keys);
+    EXPECT_TRUE(take());
+    EXPECT_EQ(events_.calls, 2) << "for the records and for the log";
+    EXPECT_TRUE(site_.knows("tags", keys));
+    EXPECT_TRUE(take()) << "there is nothing";
+  }
+  const auto store = open_store(site_.store_url());
+  store->mark("keysieve:tags:adds");
+  EXPECT_TRUE(take()) << "nor is there now";
+  for (const std::optional<std::string>& set :
+       {std::optional<std::string>("tags"), std::optional<std::string>()}) {
+    set_store_bypass(*store, set, 0);
+    EXPECT_FALSE(take());
+    refresh();
+    EXPECT_TRUE(take());
+  }
+  site_.push("tags", kMoreKeys);
+  EXPECT_FALSE(take());
+}
+
 TEST_F(SetRefresherAdds, AreLeftToALookWhereThereIsMoreToIt) {
   const auto expect_left = [&](KeyRange keys, const char* why) {
     site_.add("tags", keys);
-    EXPECT_FALSE(refresher_->take_adds(now_)) << why;
+    EXPECT_FALSE(refresher_->take_adds(now_, Changed::Adds)) << why;
     refresh_all();
     EXPECT_TRUE(site_.knows("tags", keys)) << why;
   };
   site_.push("tags", kKeys);
   expect_left(kAdded, "nothing was looked at");
-  expect_left({0, 0}, "there is nothing");
   expect_left({7000, 500}, "there are many");
   Publisher({.directory = site_.directory()}, "tags").publish(build_snapshot("tags", kKeys).get(), 1);
   expect_left(kAddedLater, "another snapshot is live");
@@ -108,7 +134,7 @@ TEST_F(SetRefresherAdds, AreTakenWithoutALookUntilTheLayerIsFull) {
   const std::uint64_t before = publication();
   int first = 100'000;
   do site_.add("tags", {first += 200, 200});
-  while (refresher_->take_adds(now_));
+  while (refresher_->take_adds(now_, Changed::Adds));
   EXPECT_EQ(publication(), before);
   refresh();
   EXPECT_EQ(publication(), before + 1);

@@ -36,7 +36,7 @@ class LostAdds : public SetRefresherTest {
   // As a watch and then a poll would.
   const RefreshOutcome& refresh_all() {
     do {
-      refresher_->take_adds(now_);
+      refresher_->take_adds(now_, Changed::Adds);
       refresh();
     } while (refresher_->has_more());
     return refresher_->outcome();

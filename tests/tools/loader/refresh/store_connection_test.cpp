@@ -13,7 +13,6 @@
 #include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/store_watcher.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 
 namespace keysieve::test {
@@ -27,7 +26,7 @@ bool has_seed(Store& store) {
   return store.get(store.prefix() + ":seed").has_value();
 }
 
-TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
+TEST(StoreConnection, LeavesAFailedStoreAloneUntilItsNextRound) {
   RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
@@ -41,15 +40,15 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
     ++asked;
     return has_seed(store);
   };
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry + Milliseconds(800), count); }),
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry + Milliseconds(400), count); }),
             failure);
   EXPECT_EQ(asked, 0);
   EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(2), count));
   EXPECT_EQ(asked, 1);
 }
 
-// Thousands of sets would wait for a timeout each. Another set may pull between two questions of one look,
-// which has one `now`.
+// Thousands of sets would wait for a timeout each, and other stores for all of them. Another set may pull
+// between two questions of one look, which has one `now`.
 TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
   const RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kShortestWait);
@@ -59,8 +58,19 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
   const auto took = std::chrono::steady_clock::now() - begun;
   EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
             ErrorKind::Unavailable);
-  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry + took + kShortestWait, has_seed); }),
-            ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry + 10 * took, has_seed); }), ErrorKind::Unavailable);
+}
+
+TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
+  const RedisServer redis;
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
+  EXPECT_TRUE(connection.begin_watch(kFirstTry));
+  const auto lose = [](Store&) -> bool { lose_connection(); };
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, lose, StoreUse::Append); }), ErrorKind::Unavailable);
+  EXPECT_FALSE(connection.is_away());
+  EXPECT_NE(connection.watch(), nullptr);
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {
@@ -177,82 +187,57 @@ TEST(Backoff, NeverShortensAPollIntervalBeyondItsLongest) {
   }
 }
 
-constexpr SteadyTime kWatchedSince{std::chrono::hours(1)};
-
-class StoreWatcherTest : public ::testing::Test {
+class WatchOfAConnection : public ::testing::Test {
  protected:
-  StoreWatcherTest() { open_store(url_); }  // makes it
+  WatchOfAConnection() { open_store(url_); }  // makes it
 
   void append() const {
     const std::string key = "key";
     open_store(url_)->append("keysieve:tags:adds", std::span(&key, 1));
   }
   [[nodiscard]] bool is_readable() const {
-    pollfd waiting{watcher_.descriptor(), POLLIN, 0};
+    pollfd waiting{connection_.watch()->descriptor(), POLLIN, 0};
     return ::poll(&waiting, 1, 0) > 0;
   }
 
   TemporaryDirectory directory_;
   std::string url_ = "dir:" + directory_ / "store";
-  StoreWatcher watcher_{store_opener(url_)};
+  StoreConnection connection_{store_opener(url_), url_, kPollInterval};
 };
 
-TEST_F(StoreWatcherTest, IsDueAtOnceAndNewOnce) {
-  EXPECT_LE(watcher_.due_at(), kWatchedSince);
-  EXPECT_EQ(watcher_.descriptor(), -1);
-  EXPECT_TRUE(watcher_.begin(kWatchedSince));
-  EXPECT_TRUE(watcher_.is_watching());
-  EXPECT_EQ(watcher_.due_at(), SteadyTime::max());
-  EXPECT_FALSE(watcher_.begin(kWatchedSince));
-}
-
-TEST_F(StoreWatcherTest, SaysThatALogHasGrown) {
-  watcher_.begin(kWatchedSince);
+TEST_F(WatchOfAConnection, IsBegunOnceAndHearsOfEachChange) {
+  EXPECT_EQ(connection_.watch(), nullptr);
+  EXPECT_TRUE(connection_.take_changes().empty());
+  EXPECT_TRUE(connection_.begin_watch(kFirstTry));
+  EXPECT_FALSE(connection_.begin_watch(kFirstTry)) << "there is one";
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(is_readable());
-    EXPECT_TRUE(watcher_.take(kWatchedSince).empty());
+    EXPECT_TRUE(connection_.take_changes().empty());
     append();
     EXPECT_TRUE(is_readable());
-    EXPECT_EQ(watcher_.take(kWatchedSince).size(), 1U);
+    EXPECT_EQ(connection_.take_changes().size(), 1U);
   }
 }
 
-TEST_F(StoreWatcherTest, IsMadeAgainAfterABackoffWhenItHasFailed) {
-  watcher_.begin(kWatchedSince);
+TEST_F(WatchOfAConnection, IsGoneWhenItHasFailedUntilItIsBegunAgain) {
+  connection_.begin_watch(kFirstTry);
   std::filesystem::remove_all(directory_ / "store");
   EXPECT_TRUE(is_readable());
-  EXPECT_TRUE(watcher_.take(kWatchedSince).empty());
-  EXPECT_FALSE(watcher_.is_watching());
-  EXPECT_EQ(watcher_.descriptor(), -1);
-  EXPECT_GT(watcher_.due_at(), kWatchedSince);
+  EXPECT_TRUE(connection_.take_changes().empty());
+  EXPECT_EQ(connection_.watch(), nullptr);
+  EXPECT_FALSE(connection_.begin_watch(kFirstTry)) << "the folder is gone";
   open_store(url_);
-  EXPECT_FALSE(watcher_.begin(kWatchedSince + Milliseconds(100)));
-  EXPECT_TRUE(watcher_.begin(kWatchedSince + Milliseconds(700)));
+  EXPECT_TRUE(connection_.begin_watch(kFirstTry));
 }
 
-TEST_F(StoreWatcherTest, IsMadeAgainWhenItsStoreWasAway) {
-  watcher_.begin(kWatchedSince);
-  watcher_.drop(kWatchedSince);
-  EXPECT_FALSE(watcher_.is_watching());
-  EXPECT_TRUE(watcher_.begin(watcher_.due_at()));
-}
-
-// Should the store fail right after each success, that is no reason to try more often.
-TEST_F(StoreWatcherTest, KeepsItsBackoffUntilAWatchHasServedForAWhile) {
-  SteadyTime now = kWatchedSince;
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(watcher_.begin(now));
-    watcher_.drop(now);
-    now = watcher_.due_at();
-  }
-  EXPECT_TRUE(watcher_.begin(now));
-  watcher_.drop(now);
-  EXPECT_GE(watcher_.due_at() - now, std::chrono::seconds(25));
-  now = watcher_.due_at();
-  EXPECT_TRUE(watcher_.begin(now));
-  now += std::chrono::minutes(1);
-  watcher_.drop(now);
-  EXPECT_LE(watcher_.due_at() - now, std::chrono::seconds(1));
+// It may be dead without notice.
+TEST_F(WatchOfAConnection, IsGoneWhenItsStoreHasFailedUntilThatIsNotLeftAloneAnyMore) {
+  connection_.begin_watch(kFirstTry);
+  EXPECT_EQ(failure_of([&] { connection_.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
+            ErrorKind::Unavailable);
+  EXPECT_EQ(connection_.watch(), nullptr);
+  EXPECT_FALSE(connection_.begin_watch(kFirstTry + Milliseconds(100)));
+  EXPECT_TRUE(connection_.begin_watch(kFirstTry + std::chrono::minutes(5)));
 }
 
 // A store of the network that is polled alone.
@@ -265,21 +250,12 @@ class UnwatchableStore : public StoreDecorator {
   std::unique_ptr<Store> real_;
 };
 
-// Otherwise one timeout follows the other, and the other stores wait.
-TEST_F(StoreWatcherTest, WaitsFromTheEndOfALongTimeout) {
-  constexpr Milliseconds kWait{1};  // the shortest, without jitter
-  StoreWatcher watcher([]() -> std::unique_ptr<Store> { throw Error(ErrorKind::Unavailable, "no answer"); },
-                       kWait);
-  EXPECT_FALSE(watcher.begin(kWatchedSince));
-  EXPECT_GT(watcher.due_at(), kWatchedSince + kWait);
-}
-
-TEST_F(StoreWatcherTest, LeavesAStoreToPollingThatCannotBeWatched) {
-  StoreWatcher watcher([this] { return std::make_unique<UnwatchableStore>(open_store(url_)); });
-  EXPECT_FALSE(watcher.begin(kWatchedSince));
-  EXPECT_FALSE(watcher.is_watching());
-  EXPECT_EQ(watcher.descriptor(), -1);
-  EXPECT_EQ(watcher.due_at(), SteadyTime::max());
+TEST_F(WatchOfAConnection, IsNoneOfAStoreThatCannotTell) {
+  StoreConnection connection([this] { return std::make_unique<UnwatchableStore>(open_store(url_)); }, url_,
+                             kPollInterval);
+  EXPECT_FALSE(connection.begin_watch(kFirstTry));
+  EXPECT_EQ(connection.watch(), nullptr);
+  EXPECT_TRUE(connection.take_changes().empty());
 }
 
 }  // namespace
