@@ -50,9 +50,10 @@ void check_does_not_go_back(const PublishOptions& options, const SnapshotView& s
   const std::string set_name(snapshot.set_name());
   const auto live = live_publication(options.settings.directory, set_name);
   if (!live || !contains(options.public_keys, live->public_key)) return;
-  check_not_replayed(snapshot.header(), options.path, {live->as_of, live->built_at}, "what is live",
-                     "someone could have brought it back; build the set again, or remove " +
-                         options.settings.directory + "/" + set_name + " to publish it all the same");
+  check_not_older(moment_of(snapshot.header()), options.path + " is signed", {live->as_of, live->built_at},
+                  "what is live",
+                  "someone could have brought it back; build the set again, or remove " +
+                      options.settings.directory + "/" + set_name + " to publish it all the same");
 }
 
 void publish(PublishOptions options) {

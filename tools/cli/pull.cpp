@@ -52,10 +52,9 @@ void pull_and_report(const PullOptions& options) {
   const std::string source = name_of(*store, options.set_name, pulled.record);
   const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
   check_signer(view, options.public_keys, source);
-  check_not_replayed(
-      view.header(), source, moment_there(options), options.output_path,
-      "anyone who may write to the store could have brought that back; build the set again, or "
-      "remove the file to take it all the same");
+  check_not_older(moment_of(view.header()), source + " is signed", moment_there(options), options.output_path,
+                  "anyone who may write to the store could have brought that back; build the set again, or "
+                  "remove the file to take it all the same");
   write_durable_file(options.output_path, pulled.snapshot.get());
   Report report;
   report.add("written", options.output_path, "file", options.output_path);

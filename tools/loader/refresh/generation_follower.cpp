@@ -178,13 +178,34 @@ std::optional<Candidate> GenerationFollower::fetch_cached(const SnapshotRecord& 
   }
 }
 
-// In a set with public keys, the signed header decides once it is there.
+// In a set with public keys, the signed header decides once it is there. In any other the records of the
+// store are believed: the current snapshot may be older than the newest that was seen if it has come after
+// the live one. Needs no pull.
+//
+// A higher number is no reason to accept: it may be the number of an old copy, from before the store counted
+// from 1 again. A pointer that has come after the live build, with a build that was begun earlier, lists the
+// live one among those before. A rollback may be one in a replica that has never had it.
+//
+// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again, and then
+// the live snapshot may be pushed once more. A replica that lags behind has an older moment too. It is
+// compared with the newest moment that was seen, because the live one may have been brought back by a
+// rollback.
 void GenerationFollower::check_follows(const PointerRecord& pointer, const std::string& source) {
   const auto& live = live_.publication();
   if (!live || is_signed_set()) return;
-  keysieve::check_follows(pointer, *live, newest().as_of, source,
-                          fmt::format("Build and push again, or remove {}/{} and {} to take it all the same",
-                                      directory_, config_.name, cache_.path_of()));
+  const SnapshotRecord& record = *pointer.current;
+  const auto is_live = [&](const SnapshotRecord& one) { return one.build_id == live->build_id; };
+  const bool counts_up = record.generation >= live->generation;
+  if (counts_up && (live->generation == 0 || is_live(record) || record.restores != 0 ||
+                    std::ranges::any_of(pointer.previous, is_live)))
+    return;
+  // Of two builds of one list, the one with the lower number was there before.
+  const bool was_before = !counts_up && !is_live(record);
+  check_not_older({record.as_of, was_before ? -1 : 0}, source + " calls a snapshot current",
+                  {newest().as_of, 0}, "what was live",
+                  fmt::format("is it a replica or a copy that lags behind? Build and push again, or remove "
+                              "{}/{} and {} to take it all the same",
+                              directory_, config_.name, cache_.path_of()));
 }
 
 SnapshotMoment GenerationFollower::newest() {
