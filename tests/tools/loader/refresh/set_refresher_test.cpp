@@ -16,21 +16,15 @@ namespace keysieve::test {
 namespace {
 
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
-  struct Case {
-    std::function<void()>& event;
-    int exit_status;
-    const char* reason;
-  };
-  for (const Case& one : {Case{events_.before_records, 66, "/tags: No such file or directory"},
-                          Case{events_.before_log, 73, "the new publication is gone"}}) {
+  for (std::function<void()>* event : {&events_.before_records, &events_.before_log}) {
     go_live();
-    one.event = [this] { site_.wipe_shared_memory(); };
+    *event = [this] { site_.wipe_shared_memory(); };
     const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
-    EXPECT_EQ(outcome.exit_status, one.exit_status);
-    EXPECT_THAT(outcome.reason, ::testing::HasSubstr(one.reason));
+    EXPECT_EQ(outcome.exit_status, 66);
+    EXPECT_THAT(outcome.reason, ::testing::EndsWith(": No such file or directory"));
     EXPECT_TRUE(holds_back_ready(outcome));
-    one.event = [] {};
+    *event = [] {};
     EXPECT_EQ(trouble(), Trouble::None);
     EXPECT_TRUE(site_.knows("tags", kKeys));
   }
