@@ -72,17 +72,17 @@ class DoctorVerb {
     if (severity == kError || worst_ == kOk) worst_ = severity;
   }
   void ok(std::string subject, std::string_view fact) { add(kOk, std::move(subject), "ok", fact); }
-  void warn(std::string subject, Trouble trouble, std::string_view fact) {
-    add(kWarning, std::move(subject), to_string(trouble), fact);
+  void warn(std::string subject, auto code, std::string_view fact) {
+    add(kWarning, std::move(subject), to_string(code), fact);
   }
-  void fail(std::string subject, Trouble trouble, std::string_view fact) {
-    add(kError, std::move(subject), to_string(trouble), fact);
+  void fail(std::string subject, auto code, std::string_view fact) {
+    add(kError, std::move(subject), to_string(code), fact);
   }
   void attempt(const std::string& subject, const auto& work) {
     try {
       work();
     } catch (const Error& error) {
-      add(kError, subject, to_string(error.kind()), error.what());
+      fail(subject, error.kind(), error.what());
     }
   }
 
@@ -95,7 +95,7 @@ class DoctorVerb {
     is_of_directory_ = std::filesystem::path(config_->directory) == directory_ ||
                        std::filesystem::equivalent(config_->directory, directory_, failure);
     if (!is_of_directory_)
-      fail("configuration", Trouble::OtherDirectory,
+      fail("configuration", ErrorKind::Config,
            fmt::format("{}: publishes in {}, looked at is {}", path, config_->directory, directory_));
   }
 
@@ -135,8 +135,8 @@ class DoctorVerb {
       const std::string fact = owner_and_mode(part);
       if (::access(part.c_str(), X_OK) != 0) throw_read_error(fact, errno);
       if (others_may_write(part, status))
-        add(kWarning, "directory", to_string(ErrorKind::NotTrusted),
-            fact + ": others may put something else in the place of a set");
+        warn("directory", ErrorKind::NotTrusted,
+             fact + ": others may put something else in the place of a set");
     }
   }
 
@@ -163,7 +163,7 @@ class DoctorVerb {
   // As status: the troubles of a set that answers are warnings, and so is a bypass by will.
   void judge(const std::string& subject, const auto& set, bool is_bypassed, const std::string& fact) {
     const bool answers = is_bypassed || set.availability == Availability::Ready;
-    if (is_bypassed) add(kWarning, subject, to_string(Availability::Bypassed), fact);
+    if (is_bypassed) warn(subject, Availability::Bypassed, fact);
     for (const std::string_view code : set.troubles)
       add(answers && code != to_string(ErrorKind::Data) ? kWarning : kError, subject, code, fact);
     if (!is_bypassed && set.troubles.empty()) ok(subject, fact);
@@ -227,7 +227,7 @@ class DoctorVerb {
 
   void look_at_store(const std::string& subject, const StoreConfig& store) {
     if (would_keep_owner_out(store.url))
-      return warn(subject, Trouble::NotLookedAt,
+      return warn(subject, ErrorKind::Permission,
                   store.shown + ": has no lock file yet, and this user is not its owner");
     const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
     for (const SetConfig& set : config_->sets) {
@@ -251,8 +251,9 @@ class DoctorVerb {
     if (found == generations_.end() || !is_of_directory_) return ok(subject, fact);
     const std::uint64_t here = found->second;
     if (here == there) return ok(subject, fact + ", as here");
-    warn(subject, here < there ? Trouble::Behind : Trouble::StoreBehind,
-         fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here)));
+    const std::string facts = fmt::format("{}, {} here", fact, here == 0 ? "a file" : std::to_string(here));
+    if (here < there) return warn(subject, Trouble::NotPublished, facts);
+    warn(subject, ErrorKind::Older, facts);
   }
 
   void print_findings() const {

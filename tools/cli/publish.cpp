@@ -76,9 +76,10 @@ class PublishVerb {
     const std::string set_name(snapshot.set_name());
     const auto live = live_publication(settings_.directory, set_name);
     if (!live || !contains(public_keys_, live->public_key)) return;
-    check_not_replayed(snapshot.header(), path_, {live->as_of, live->built_at}, "what is live",
-                       "someone could have brought it back; build the set again, or remove " +
-                           settings_.directory + "/" + set_name + " to publish it all the same");
+    check_not_older(moment_of(snapshot.header()), path_ + " is signed", {live->as_of, live->built_at},
+                    "what is live",
+                    "someone could have brought it back; build the set again, or remove " +
+                        settings_.directory + "/" + set_name + " to publish it all the same");
   }
 
   std::string path_;

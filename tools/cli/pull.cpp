@@ -33,10 +33,9 @@ class PullVerb {
     const std::string source = name_of(*store, set_name_, pulled.record);
     const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
     check_signer(view, public_keys_, source);
-    check_not_replayed(
-        view.header(), source, moment_there(), output_path_,
-        "anyone who may write to the store could have brought that back; build the set again, or "
-        "remove the file to take it all the same");
+    check_not_older(moment_of(view.header()), source + " is signed", moment_there(), output_path_,
+                    "anyone who may write to the store could have brought that back; build the set again, or "
+                    "remove the file to take it all the same");
     write_durable_file(output_path_, pulled.snapshot.get());
     Report report;
     report.add("written", output_path_, "file", output_path_);

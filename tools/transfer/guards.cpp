@@ -65,7 +65,8 @@ void check_known_absent_sample(const SnapshotView& snapshot, const std::string& 
 }
 
 std::string text_of(const SnapshotMoment& moment) {
-  return fmt::format("as of {}, built at {}", format_moment(moment.as_of), format_moment(moment.built_at));
+  return "as of " + format_moment(moment.as_of) +
+         (moment.built_at > 0 ? ", built at " + format_moment(moment.built_at) : "");
 }
 
 }  // namespace
@@ -120,12 +121,11 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
   check_known_absent_sample(snapshot, set);
 }
 
-void check_not_replayed(const SnapshotHeader& signed_header, const std::string& source,
-                        const SnapshotMoment& newest, const std::string& there, const std::string& advice) {
-  const SnapshotMoment moment = moment_of(signed_header);
+void check_not_older(const SnapshotMoment& moment, const std::string& source, const SnapshotMoment& newest,
+                     const std::string& there, const std::string& advice) {
   if (moment >= newest) return;
-  throw Error(ErrorKind::Older, fmt::format("{} is signed {}, older than {}, {}: {}", source, text_of(moment),
-                                            there, text_of(newest), advice));
+  throw Error(ErrorKind::Older, fmt::format("{} {}, older than {}, {}: {}", source, text_of(moment), there,
+                                            text_of(newest), advice));
 }
 
 }  // namespace keysieve

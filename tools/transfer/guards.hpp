@@ -59,11 +59,11 @@ struct Guards {
 // set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
 
-// When a snapshot is from. Of two, the earlier one may be replayed: anyone who may write to a store can have
-// it call any snapshot current that was ever signed.
+// When a snapshot is from. Of two, the earlier one may be replayed: by a store that is a late copy, or by
+// anyone who may write to a store, which can call any snapshot current that was ever signed.
 struct SnapshotMoment {
   UnixSeconds as_of = 0;
-  UnixSeconds built_at = 0;  // decides between builds of one list
+  UnixSeconds built_at = 0;  // decides between builds of one list; 0: not known
 
   friend auto operator<=>(const SnapshotMoment&, const SnapshotMoment&) = default;
 };
@@ -72,10 +72,10 @@ inline SnapshotMoment moment_of(const SnapshotHeader& header) {
   return {header.as_of, header.built_at};
 }
 
-// Throws Older if the signed snapshot is older than the newest that was there. `source`, `there`: what they
-// are; `advice`: what to do then.
-void check_not_replayed(const SnapshotHeader& signed_header, const std::string& source,
-                        const SnapshotMoment& newest, const std::string& there, const std::string& advice);
+// Throws Older if a snapshot is older than the newest that was there. `source`, `there`: what they are;
+// `advice`: what to do then.
+void check_not_older(const SnapshotMoment& moment, const std::string& source, const SnapshotMoment& newest,
+                     const std::string& there, const std::string& advice);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{

@@ -35,22 +35,17 @@ enum class Trouble : std::uint8_t {
   NotTmpfs,         // the directory is on a disk
   NoRoom,           // the next publications do not fit
   NoMemory,         // there is less memory than the next publication takes
-  OtherDirectory,   // the configuration publishes elsewhere
-  NotPublished,     // configured, or expected, but not published here
-  Behind,           // the store has a newer generation than is published here
-  StoreBehind,      // the store has an older one
-  NotLookedAt,      // looking would leave files that keep the loader out
+  NotPublished,     // configured, expected, or the store's newest generation, but not published here
   SeenMemoryMayGo,  // the kernel removes the memory of seen sets that no process has
   StoreMayLose,     // the store's server may lose what was acknowledged
 };
 
 inline constexpr auto kTroubleNames = std::to_array<std::string_view>(
-    {"none",         "not_asked",      "not_pushed",         "unavailable",    "login",
-     "refused",      "cannot_publish", "adds_in_memory",     "not_cached",     "seen_missing",
-     "seen_overdue", "seen_not_saved", "seen_full",          "not_configured", "seen_lost",
-     "adds_lost",    "loader_silent",  "old_keys",           "clock",          "not_tmpfs",
-     "no_room",      "no_memory",      "other_directory",    "not_published",  "behind",
-     "store_behind", "not_looked_at",  "seen_memory_may_go", "store_may_lose"});
+    {"none",           "not_asked",      "not_pushed", "unavailable",  "login",         "refused",
+     "cannot_publish", "adds_in_memory", "not_cached", "seen_missing", "seen_overdue",  "seen_not_saved",
+     "seen_full",      "not_configured", "seen_lost",  "adds_lost",    "loader_silent", "old_keys",
+     "clock",          "not_tmpfs",      "no_room",    "no_memory",    "not_published", "seen_memory_may_go",
+     "store_may_lose"});
 static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::StoreMayLose) + 1);
 
 constexpr std::string_view to_string(Trouble trouble) noexcept {

@@ -26,7 +26,7 @@ Json history(const LoadedSet& set) {
   Json history = Json::array();
   for (const HistoryEntry& entry : set.loader->history) {
     history.push_back({{"at", entry.at},
-                       {"event", to_string(entry.event)},
+                       {"event", entry.event},
                        {"generation", entry.generation},
                        {"publication", number_or_null(entry.publication)},
                        {"key_count", entry.key_count},

@@ -23,12 +23,6 @@ inline Baseline baseline_of(const LivePublication& live) {
   return {live.key_count, live.seed, live.value_sample};
 }
 
-// In a set without public keys, the records of the store are believed. Throws Older if the current one goes
-// back behind what is live: unless it is as new as the newest record that this host has seen, or has come
-// after the live one. Needs no pull. `source`: whose records these are; `advice`: what to do then.
-void check_follows(const PointerRecord& pointer, const LivePublication& live, UnixSeconds newest,
-                   const std::string& source, const std::string& advice);
-
 // Throws MaxSize.
 void check_size(std::uint64_t bytes, const SetConfig& config);
 

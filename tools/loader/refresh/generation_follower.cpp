@@ -59,7 +59,7 @@ std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& p
 
 GenerationFollower::GenerationFollower(const SetConfig& config, const LoaderConfig& loader,
                                        StoreConnection& store, AddsReader& adds, LiveSet& live,
-                                       Retries& retries, At& at, SetRecorder& recorder, SetLog& log,
+                                       Retries& retries, SetRecorder& recorder, SetLog& log,
                                        const std::function<bool()>& on_progress)
     : config_(config),
       directory_(loader.directory),
@@ -67,70 +67,81 @@ GenerationFollower::GenerationFollower(const SetConfig& config, const LoaderConf
       adds_(adds),
       live_(live),
       retries_(retries),
-      at_(at),
       recorder_(recorder),
       log_(log),
       on_progress_(on_progress),
       cache_(loader.cache, config.name, config.public_keys) {}
 
-void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
-                                SteadyTime now) {
-  at_ = {Step::ReadPointer};
-  if (records.pointer_error) throw Error(*records.pointer_error);
+RefreshOutcome GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
+                                          SteadyTime now) {
+  if (records.pointer_error) return refused(*records.pointer_error);
   if (!records.pointer || !records.pointer->current) {
     // Once something was live, it was pushed: the store has been emptied, or has evicted the record.
-    throw Error(ErrorKind::MissingInput,
-                fmt::format("store {} holds no snapshot of it{}{}", store_.name(),
-                            live_.publication() ? " any more" : "",
-                            live_.publication() && store.abilities().write ? ": push again" : ""));
+    return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
+                      fmt::format("store {} holds no snapshot of it{}{}", store_.name(),
+                                  live_.publication() ? " any more" : "",
+                                  live_.publication() && store.abilities().write ? ": push again" : ""));
   }
   const PointerRecord& pointer = *records.pointer;
   recorder_.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused
-  if (!live_.has(*pointer.current) || !live_.is_trusted()) replace(publisher, store, pointer);
-  recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
+  if (!live_.has(*pointer.current) || !live_.is_trusted()) {
+    if (RefreshOutcome outcome = replace(publisher, store, pointer); !outcome.is_good()) return outcome;
+    recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
+  }
   put_off_.reset();
   if (live_.publication()) keep(publisher, pointer);
+  return {};
 }
 
-void GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer) {
+RefreshOutcome GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer) {
   const SnapshotRecord& current = *pointer.current;
-  if (put_off_ && put_off_->at.build != current) try_again_now();
-  if (is_put_off()) {
-    at_ = put_off_->at;
-    at_.is_again = true;
-    throw Error(put_off_->error);
+  if (put_off_ && put_off_->build != current) try_again_now();
+  if (put_off_ && (put_off_->is_whole || !retries_.is_due())) return put_off_->outcome;
+  try {
+    check_follows(pointer, "store " + store_.name());
+    check_size(current.bytes, config_);
+    check_memory_for(current.bytes, "a copy of the snapshot");  // what has no room is not fetched
+  } catch (const Error& error) {
+    return is_refusal(error) ? refuse(current, error, false) : put_off(current, cannot_publish(error));
   }
-  at_ = {Step::Compare, current};
-  check_follows(pointer, "store " + store_.name());
-  check_size(current.bytes, config_);
   // Before the download, which may be large, and before it is saved: what is in the cache is published
   // without a look at the log.
-  at_.step = Step::ReadAdds;
   adds_.read(store, adds_of(current), pointer, AddsReader::Amount::All);
-  at_.step = Step::Publish;  // what has no room is not fetched
-  check_memory_for(current.bytes, "a copy of the snapshot");
-  at_.step = Step::Fetch;
-  const Candidate candidate = fetch(store, current);
-  // Shrink and change are measured against the generation before, as push does, so that all hosts decide
-  // alike whichever generations one of them missed. What was refused must not become the measure.
+  std::optional<Candidate> candidate;
+  try {
+    candidate = fetch(store, current);
+    check_candidate(store, *candidate, pointer);
+  } catch (const Error& error) {
+    if (!is_refusal(error)) throw;
+    return refuse(current, error, candidate.has_value());
+  }
+  if (!candidate->is_cached) {
+    is_kept_ = false;
+    use_cache([&] {
+      cache_.save(current.generation, candidate->snapshot.get());
+      kept();
+    });
+  }
+  try {
+    live_.publish(publisher, *candidate);
+  } catch (const std::exception& error) {
+    return put_off(current, cannot_publish(error));
+  }
+  has_refused_ = false;
+  return {};
+}
+
+// Shrink and change are measured against the generation before, as push does, so that all hosts decide alike
+// whichever generations one of them missed. What was refused must not become the measure.
+void GenerationFollower::check_candidate(Store& store, const Candidate& candidate,
+                                         const PointerRecord& pointer) {
   const auto& live = live_.publication();
   const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   const auto before = is_by_live ? std::optional(baseline_of(*live))
                                  : read_baseline_before(store, config_.name, pointer, view);
-  at_.step = Step::Check;
   // When nothing is live, what is in the cache is better than nothing.
   check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()), before);
-  if (!candidate.is_cached) {
-    is_kept_ = false;
-    use_cache([&] {
-      cache_.save(current.generation, candidate.snapshot.get());
-      kept();
-    });
-  }
-  at_.step = Step::Publish;
-  live_.publish(publisher, candidate);
-  has_refused_ = false;
 }
 
 // From where the live snapshot needs it, if that is earlier: the cache may hold it for longer than it is
@@ -172,13 +183,34 @@ std::optional<Candidate> GenerationFollower::fetch_cached(const SnapshotRecord& 
   }
 }
 
-// In a set with public keys, the signed header decides once it is there.
+// In a set with public keys, the signed header decides once it is there. In any other the records of the
+// store are believed: the current snapshot may be older than the newest that was seen if it has come after
+// the live one. Needs no pull.
+//
+// A higher number is no reason to accept: it may be the number of an old copy, from before the store counted
+// from 1 again. A pointer that has come after the live build, with a build that was begun earlier, lists the
+// live one among those before. A rollback may be one in a replica that has never had it.
+//
+// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again, and then
+// the live snapshot may be pushed once more. A replica that lags behind has an older moment too. It is
+// compared with the newest moment that was seen, because the live one may have been brought back by a
+// rollback.
 void GenerationFollower::check_follows(const PointerRecord& pointer, const std::string& source) {
   const auto& live = live_.publication();
   if (!live || is_signed_set()) return;
-  keysieve::check_follows(pointer, *live, newest().as_of, source,
-                          fmt::format("Build and push again, or remove {}/{} and {} to take it all the same",
-                                      directory_, config_.name, cache_.path_of()));
+  const SnapshotRecord& record = *pointer.current;
+  const auto is_live = [&](const SnapshotRecord& one) { return one.build_id == live->build_id; };
+  const bool counts_up = record.generation >= live->generation;
+  if (counts_up && (live->generation == 0 || is_live(record) || record.restores != 0 ||
+                    std::ranges::any_of(pointer.previous, is_live)))
+    return;
+  // Of two builds of one list, the one with the lower number was there before.
+  const bool was_before = !counts_up && !is_live(record);
+  check_not_older({record.as_of, was_before ? -1 : 0}, source + " calls a snapshot current",
+                  {newest().as_of, 0}, "what was live",
+                  fmt::format("is it a replica or a copy that lags behind? Build and push again, or remove "
+                              "{}/{} and {} to take it all the same",
+                              directory_, config_.name, cache_.path_of()));
 }
 
 SnapshotMoment GenerationFollower::newest() {
@@ -258,7 +290,6 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
     retries_.failed();
     log_.say_cache_trouble(error.what());
   }
-  at_ = {Step::PublishCached};
   if (candidate) live_.publish(publisher, *candidate);
 }
 
@@ -288,13 +319,17 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   return candidate;
 }
 
-void GenerationFollower::put_off(const Error& error) {
-  if (at_.step != Step::Publish) {
-    has_refused_ = true;
-    recorder_.refused(at_.build, error.kind(), error.what());
-  }
-  if (at_.step != Step::Check) retries_.failed();
-  put_off_ = PutOff{at_, error};
+RefreshOutcome GenerationFollower::refuse(const SnapshotRecord& build, const Error& error, bool is_whole) {
+  has_refused_ = true;
+  recorder_.refused(build, error.kind(), error.what());
+  return put_off(build, refused(build, error), is_whole);
+}
+
+RefreshOutcome GenerationFollower::put_off(const SnapshotRecord& build, RefreshOutcome outcome,
+                                           bool is_whole) {
+  if (!is_whole) retries_.failed();
+  put_off_ = PutOff{build, outcome, is_whole};
+  return outcome;
 }
 
 }  // namespace keysieve

@@ -45,23 +45,22 @@ struct ChunkIsGone {};
 
 class GenerationFollower {
  public:
-  // All must outlive it. Before each step that may throw, `at` says which one it is. `on_progress` is called
-  // now and then while a snapshot is fetched; false throws Stopped.
+  // All must outlive it. `on_progress` is called now and then while a snapshot is fetched; false throws
+  // Stopped.
   GenerationFollower(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
-                     AddsReader& adds, LiveSet& live, Retries& retries, At& at, SetRecorder& recorder,
-                     SetLog& log, const std::function<bool()>& on_progress);
+                     AddsReader& adds, LiveSet& live, Retries& retries, SetRecorder& recorder, SetLog& log,
+                     const std::function<bool()>& on_progress);
 
-  // Publishes the newest snapshot of the cache, if there is one that passes the checks.
+  // Publishes the newest snapshot of the cache, if there is one that passes the checks. Throws as
+  // LiveSet::publish() does.
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
   // Publishes what the store calls current unless it is live, and keeps that in the cache, for a reboot
-  // without a store. Throws an Error of the step that has failed, Stopped, or ChunkIsGone.
-  void follow(Publisher& publisher, Store& store, const StoreRecords& records, SteadyTime now);
+  // without a store. A build that is refused or cannot be published is tried again when the retries are due,
+  // and one that was refused as a whole never. Throws as AddsReader::read() does, Stopped, or ChunkIsGone.
+  RefreshOutcome follow(Publisher& publisher, Store& store, const StoreRecords& records, SteadyTime now);
   // Adds that neither the pointer's generations nor what is live need any more.
   void forget_adds(const PointerRecord& pointer);
 
-  // After follow() has thrown: the build is tried again when the retries are due, or never if it was refused
-  // as a whole.
-  void put_off(const Error& error);
   void try_again_now() {
     retries_.try_again_now();
     put_off_.reset();
@@ -72,16 +71,17 @@ class GenerationFollower {
 
  private:
   struct PutOff {
-    At at;
-    Error error;
+    SnapshotRecord build;
+    RefreshOutcome outcome;
+    bool is_whole;  // it was fetched, and what is wrong with it stays wrong
   };
 
-  void replace(Publisher& publisher, Store& store, const PointerRecord& pointer);
-  [[nodiscard]] bool is_put_off() const {
-    return put_off_ && (put_off_->at.step == Step::Check || !retries_.is_due());
-  }
+  RefreshOutcome replace(Publisher& publisher, Store& store, const PointerRecord& pointer);
+  RefreshOutcome refuse(const SnapshotRecord& build, const Error& error, bool is_whole);
+  RefreshOutcome put_off(const SnapshotRecord& build, RefreshOutcome outcome, bool is_whole = false);
   [[nodiscard]] NeededAdds adds_of(const SnapshotRecord& record) const;
   [[nodiscard]] Candidate fetch(Store& store, const SnapshotRecord& record);
+  void check_candidate(Store& store, const Candidate& candidate, const PointerRecord& pointer);
   std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
   std::optional<Candidate> checked_from_cache(SteadyTime now);
 
@@ -104,7 +104,6 @@ class GenerationFollower {
   AddsReader& adds_;
   LiveSet& live_;
   Retries& retries_;
-  At& at_;
   SetRecorder& recorder_;
   SetLog& log_;
   const std::function<bool()>& on_progress_;

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "core/worker/base/error.hpp"
-#include "tools/program/program.hpp"
 
 namespace keysieve {
 
@@ -22,7 +21,7 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       retries_(loader.poll_interval),
       adds_(config_, loader, retries_, on_progress_, log_),
       live_(config_, loader, adds_, retries_, recorder, log_),
-      follower_(config_, loader, store, adds_, live_, retries_, at_, recorder, log_, on_progress_) {}
+      follower_(config_, loader, store, adds_, live_, retries_, recorder, log_, on_progress_) {}
 
 const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.forget();
@@ -39,15 +38,16 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
     is_overtaken_ = true;
     store_.distrust_copies();
     return outcome_;
-  } catch (const Error& error) {
-    end(outcome, error, now);
   } catch (const std::exception& error) {
-    outcome = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, std::string(text_of(error)));
-    outcome.exit_status = exit_status_of(error);
+    outcome = cannot_publish(error);
+    if (publisher) retries_.failed();
   }
   live_.find_out();
   // Since the publish the directory was wiped, or the file descriptors ran out.
-  if (outcome.is_good() && !live_.publication()) outcome = gone_again();
+  if (outcome.is_good() && !live_.publication())
+    outcome = cannot_publish(Error(ErrorKind::CannotCreate,
+                                   "the new publication is gone, or cannot be attached: perhaps no file "
+                                   "descriptor is left (ulimit -n)"));
   // Reported with any other trouble, because it matters most while the store is unreachable.
   if (adds_.mirror().unsaved() != 0 && !holds_back_ready(outcome)) {
     const std::string other = outcome.is_good() ? "" : "; and " + outcome.reason;
@@ -83,53 +83,43 @@ bool SetRefresher::take_adds(SteadyTime now, Changed changed) {
   return true;
 }
 
-// A look, from top to bottom. A step that throws ends its part, and what is live stays live.
+// A look, from top to bottom. What is live stays live, whatever ends it. What it throws is about publishing.
 RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTime now) {
-  RefreshOutcome outcome;
-  at_ = {Step::OpenSet};
   live_.begin_look(publisher, now);
   adds_.begin_look();
   is_begun_ = true;
   if (const auto lost_to = publisher->adds_lost_to_ms()) adds_.remember_loss(log_position(*lost_to, 0));
   if (!live_.is_whole() && retries_.is_due()) follower_.publish_newest_cached(*publisher, now);
 
+  RefreshOutcome outcome;
   std::optional<StoreRecords> records;
-  bool is_trusted = true;
-  try {
-    at_ = {Step::AskStore};
-    Store& store = store_.open(now);
+  ask(outcome, now, [&](Store& store) {
     if (!live_.publication()) adds_.read_again();
     records = read_store_records(store, config_.name, store_.name());
     store_.answered();
-    at_ = {Step::OpenSet};
+  });
+  if (records) {
     log_.say_bypass(apply(*records, *publisher, directory_, config_.name));
-    follower_.follow(*publisher, store, *records, now);
-  } catch (const Error& error) {
-    if (at_.step == Step::OpenSet) throw;
-    is_trusted = error.kind() != ErrorKind::Older;
-    end(outcome, error, now);
+    ask(outcome, now, [&](Store& store) { outcome = follower_.follow(*publisher, store, *records, now); });
   }
   if (records && live_.publication()) {
     if (records->pointer && records->pointer->current) follower_.forget_adds(*records->pointer);
     const LivePublication& live = *live_.publication();
-    try {
-      at_ = {Step::ReadAdds};
-      adds_.read(store_.open(now), adds_needed_by(live.adds_from, live.as_of),
+    const bool is_trusted = outcome.cause != ErrorKind::Older;
+    ask(outcome, now, [&](Store& store) {
+      adds_.read(store, adds_needed_by(live.adds_from, live.as_of),
                  records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some, is_trusted);
-    } catch (const Error& error) {
-      end(outcome, error, now);
-    }
+    });
   }
   const bool are_adds_lost = have_lost_adds();
   if (are_adds_lost) publisher->mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
-    at_ = {Step::FillLayer};
     live_.fill(*publisher);
     // Only now: of what was added while all was maybe, nothing may be absent.
     if (!are_adds_lost && adds_.is_compared()) publisher->forget_lost_adds();
   } catch (const Error& error) {
-    end(outcome, error, now);
+    if (outcome.is_good()) outcome = cannot_publish(error);
   }
   if (are_adds_lost && outcome.is_good()) outcome = adds_lost(adds_.lost_to(), adds_.is_behind());
   if (outcome.is_good()) publisher->confirm(unix_now());
@@ -137,29 +127,25 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   return outcome;
 }
 
+// If the store does not answer as it should, `outcome` says so.
+void SetRefresher::ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question) {
+  try {
+    question(store_.open(now));
+  } catch (const Error& error) {
+    const bool is_older = error.kind() == ErrorKind::Older;
+    // Behind a build that was refused, the log may be trimmed further than what is live needs.
+    if (is_older && !outcome.is_good()) return;
+    outcome = cannot_ask(error);
+    store_.failed(error, now);
+    if (!is_older) adds_.read_again();
+  }
+}
+
 // While the log cannot be read, only a loss that is known already counts.
 bool SetRefresher::have_lost_adds() const {
   if (!live_.publication()) return false;
   const LivePublication& live = *live_.publication();
   return adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
-}
-
-// What an error means for what comes next, as outcome_of() says what it means for users.
-void SetRefresher::end(RefreshOutcome& outcome, const Error& error, SteadyTime now) {
-  // Behind a build that was refused, the log may be trimmed further than what is live needs.
-  const bool is_minor =
-      at_.step == Step::FillLayer || (at_.step == Step::ReadAdds && error.kind() == ErrorKind::Older);
-  if (is_minor && !outcome.is_good()) return;
-  outcome = outcome_of(error, at_, live_.publication().has_value());
-  if (at_.is_again) return;
-  if (is_no_answer(error, at_)) {
-    store_.failed(error, now);
-    if (error.kind() != ErrorKind::Older) adds_.read_again();
-  } else if (at_.is_about_a_build()) {
-    follower_.put_off(error);
-  } else if (at_.step == Step::PublishCached) {
-    retries_.failed();
-  }
 }
 
 void SetRefresher::publish_cached(SteadyTime now) {

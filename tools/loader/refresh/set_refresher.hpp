@@ -62,8 +62,8 @@ class SetRefresher {
 
  private:
   RefreshOutcome look(std::optional<Publisher>& publisher, SteadyTime now);
+  void ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question);
   [[nodiscard]] bool have_lost_adds() const;
-  void end(RefreshOutcome& outcome, const Error& error, SteadyTime now);
 
   SetConfig config_;
   std::string directory_;
@@ -74,7 +74,6 @@ class SetRefresher {
   Retries retries_;
   AddsReader adds_;
   LiveSet live_;
-  At at_;
   GenerationFollower follower_;
   bool is_begun_ = false;                            // the last refresh has got as far as the adds
   bool is_overtaken_ = false;                        // the last refresh, by a push

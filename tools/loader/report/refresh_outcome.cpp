@@ -6,34 +6,46 @@
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
-namespace {
+
+RefreshOutcome in_trouble(Trouble trouble, ErrorKind cause, std::string reason) {
+  RefreshOutcome outcome;
+  outcome.trouble = trouble;
+  outcome.exit_status = exit_status_of(cause);
+  outcome.reason = std::move(reason);
+  outcome.cause = cause;
+  return outcome;
+}
+
+RefreshOutcome cannot_ask(const Error& error) {
+  if (is_refusal(error)) return refused(error);
+  if (error.kind() == ErrorKind::Login)
+    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
+  return in_trouble(Trouble::StoreUnreachable, error.kind(),
+                    fmt::format("the store is unreachable: {}", error.what()));
+}
 
 RefreshOutcome refused(const Error& error) {
   return in_trouble(Trouble::Refused, error.kind(), error.what());
 }
 
-RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
+RefreshOutcome refused(const SnapshotRecord& build, const Error& error) {
   RefreshOutcome outcome =
       in_trouble(Trouble::Refused, error.kind(),
-                 fmt::format("generation {} refused: {}", record.generation, error.what()));
-  outcome.refused = record.build_id;
+                 fmt::format("generation {} refused: {}", build.generation, error.what()));
+  outcome.refused = build.build_id;
   return outcome;
 }
 
-RefreshOutcome cannot_ask_store(const Error& error) {
-  if (error.kind() == ErrorKind::Login) {
-    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
-  }
-  return in_trouble(Trouble::StoreUnreachable, error.kind(),
-                    fmt::format("the store is unreachable: {}", error.what()));
-}
-
-}  // namespace
-
-RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
-  return {{.trouble = trouble, .exit_status = exit_status_of(kind), .reason = std::move(reason)}};
+RefreshOutcome cannot_publish(const std::exception& error) {
+  const auto* const known = dynamic_cast<const Error*>(&error);
+  RefreshOutcome outcome =
+      in_trouble(Trouble::CannotPublish, known != nullptr ? known->kind() : ErrorKind::CannotCreate,
+                 fmt::format("cannot publish: {}", text_of(error)));
+  if (known == nullptr) outcome.exit_status = exit_status_of(error);
+  return outcome;
 }
 
 RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind) {
@@ -56,38 +68,6 @@ RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
                     fmt::format("a restart would lose {}, which cannot be saved: {}",
                                 format_count_of(adds, "add"), failure));
-}
-
-RefreshOutcome outcome_of(const Error& error, const At& at, bool is_live) {
-  switch (at.step) {
-    case Step::OpenSet:
-    case Step::PublishCached:
-      // The directory may have been wiped in the middle.
-      if (is_live && error.kind() == ErrorKind::MissingInput) return gone_again();
-      break;
-    case Step::AskStore:
-    case Step::ReadAdds:
-      return is_refusal(error) ? refused(error) : cannot_ask_store(error);
-    case Step::ReadPointer:
-      if (error.kind() != ErrorKind::MissingInput) return refused(error);
-      return in_trouble(Trouble::NeverPushed, error.kind(), error.what());
-    case Step::Fetch:
-      if (!is_refusal(error)) return cannot_ask_store(error);
-      return refused(at.build, error);
-    case Step::Compare:
-    case Step::Check:
-      return refused(at.build, error);
-    case Step::Publish:
-    case Step::FillLayer:
-      break;
-  }
-  return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
-}
-
-RefreshOutcome gone_again() {
-  return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
-                    "cannot publish: the new publication is gone, or cannot be attached: perhaps no file "
-                    "descriptor is left (ulimit -n)");
 }
 
 }  // namespace keysieve

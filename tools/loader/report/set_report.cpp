@@ -6,11 +6,7 @@
 namespace keysieve {
 namespace {
 
-constexpr auto kEventNames =
-    std::to_array<std::string_view>({"found", "published", "from_cache", "enlarged", "refused", "damaged"});
-static_assert(kEventNames.size() == static_cast<std::size_t>(Event::Damaged) + 1);
-
-HistoryEntry entry_of(Event event, const LivePublication& live) {
+HistoryEntry entry_of(std::string_view event, const LivePublication& live) {
   HistoryEntry entry{.at = unix_now(), .event = event};
   entry.generation = live.generation;
   entry.publication = live.id.publication;
@@ -26,10 +22,6 @@ std::optional<double> change(std::uint64_t before, std::uint64_t now) {
 }
 
 }  // namespace
-
-std::string_view to_string(Event event) noexcept {
-  return kEventNames[static_cast<std::size_t>(event)];
-}
 
 SetRecorder::SetRecorder(const SetConfig& set) {
   report_.name = set.name;
@@ -49,7 +41,7 @@ void SetRecorder::pulled(double seconds) {
 
 void SetRecorder::published(const LivePublication& live, bool from_cache, double seconds) {
   report_.publishes.add(seconds);
-  HistoryEntry entry = entry_of(from_cache ? Event::FromCache : Event::Published, live);
+  HistoryEntry entry = entry_of(from_cache ? "from_cache" : "published", live);
   entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
   entry.publish_seconds = seconds;
   is_live_now(std::move(entry), live);
@@ -60,7 +52,7 @@ void SetRecorder::found(const LivePublication& live) {
   if (last_live_ && last_live_->id == live.id) return;
   const bool is_enlarged = last_live_ && last_live_->build_id == live.build_id &&
                            last_live_->layer.shard_count < live.layer.shard_count;
-  is_live_now(entry_of(is_enlarged ? Event::Enlarged : Event::Found, live), live);
+  is_live_now(entry_of(is_enlarged ? "enlarged" : "found", live), live);
 }
 
 void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason) {
@@ -69,7 +61,7 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
   if (std::exchange(last_refused_, now) == now) return;
   const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
   if (place != kRefusals.end()) ++report_.refused[static_cast<std::size_t>(place - kRefusals.begin())];
-  HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
+  HistoryEntry entry{.at = unix_now(), .event = to_string(Trouble::Refused)};
   entry.generation = record.generation;
   entry.key_count = record.key_count;
   entry.bytes = record.bytes;
@@ -79,9 +71,10 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
 
 void SetRecorder::damaged(const PublicationId& current, const std::string& reason) {
   ++report_.damages;
-  HistoryEntry entry = last_live_ && last_live_->id == current ? entry_of(Event::Damaged, *last_live_)
-                                                               : HistoryEntry{.at = unix_now()};
-  entry.event = Event::Damaged;
+  const std::string_view event = to_string(ErrorKind::Data);
+  HistoryEntry entry = last_live_ && last_live_->id == current
+                           ? entry_of(event, *last_live_)
+                           : HistoryEntry{.at = unix_now(), .event = event};
   entry.publication = current.publication;
   entry.reason = reason;
   remember(std::move(entry));

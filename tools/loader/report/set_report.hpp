@@ -19,20 +19,9 @@
 
 namespace keysieve {
 
-enum class Event {
-  Found,      // live when this process began, or published by another hand
-  Published,  // from the store
-  FromCache,
-  Enlarged,  // the same snapshot again, with a larger live layer
-  Refused,
-  Damaged,  // bytes in shared memory had changed; they are published again or restored
-};
-
-std::string_view to_string(Event event) noexcept;  // "from_cache"
-
 struct HistoryEntry {
   UnixSeconds at = 0;
-  Event event = Event::Found;
+  std::string_view event;  // where it is live from, or the name of what was wrong
   std::uint64_t generation = 0;
   std::uint64_t publication = 0;  // 0: there is none
   std::uint64_t key_count = 0;
@@ -40,7 +29,7 @@ struct HistoryEntry {
   std::uint64_t bytes = 0;
   std::optional<double> pull_seconds{};
   std::optional<double> publish_seconds{};
-  std::string reason{};  // of a refusal
+  std::string reason{};  // of a refusal, or the damage
 };
 
 // How long something took each time, counted by upper bounds as in a Prometheus histogram.
@@ -132,7 +121,8 @@ class SetRecorder {
   // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);
-  // What is live. A publication that was not reported came from another process.
+  // What is live. A publication that was not reported is one by another process, which may have ended before
+  // this one began, or the same snapshot with a larger live layer.
   void found(const LivePublication& live);
   // Comes once per build into the history, however often it is retried; counts as one of kRefusals, if it is.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);

@@ -83,13 +83,13 @@ LoaderView long_view() {
   report->refused.front() = 3;
   report->damages = 2;
   report->history = {{.at = 1'700'003'500,
-                      .event = Event::Refused,
+                      .event = "refused",
                       .generation = 8,
                       .key_count = 10,
                       .bytes = 4096,
                       .reason = "it shrank"},
                      {.at = 1'700'000'600,
-                      .event = Event::Published,
+                      .event = "published",
                       .generation = 7,
                       .publication = 9,
                       .key_count = 80000,

@@ -160,7 +160,7 @@ class SetRefresherLayerDamage : public SetRefresherTest {
     EXPECT_EQ(recorder_.report().damages, before + 1);
     EXPECT_THAT(log_.str(), ::testing::HasSubstr("changed"));
     EXPECT_TRUE(std::ranges::any_of(recorder_.report().history, [](const HistoryEntry& entry) {
-      return entry.event == Event::Damaged && !entry.reason.empty();
+      return entry.event == "damaged" && !entry.reason.empty();
     }));
     expect_nothing_found();
   }

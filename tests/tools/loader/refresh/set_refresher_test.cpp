@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 
-#include "core/builder/base/random.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/shm/control_file.hpp"
@@ -10,21 +9,25 @@
 #include "tests/tools/loader/site.hpp"
 #include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/program/program.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve::test {
 namespace {
 
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
-  go_live();
-  events_.before_records = [this] { site_.wipe_shared_memory(); };
-  const RefreshOutcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
-  EXPECT_EQ(outcome.exit_status, 73);
-  EXPECT_NE(outcome.reason.find("the new publication is gone"), std::string::npos) << outcome.reason;
-  EXPECT_TRUE(holds_back_ready(outcome));
-  events_.before_records = [] {};
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
+  for (std::function<void()>* event : {&events_.before_records, &events_.before_log}) {
+    go_live();
+    *event = [this] { site_.wipe_shared_memory(); };
+    const RefreshOutcome& outcome = refresh();
+    EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
+    EXPECT_EQ(outcome.exit_status, 66);
+    EXPECT_THAT(outcome.reason, ::testing::EndsWith(": No such file or directory"));
+    EXPECT_TRUE(holds_back_ready(outcome));
+    *event = [] {};
+    EXPECT_EQ(trouble(), Trouble::None);
+    EXPECT_TRUE(site_.knows("tags", kKeys));
+  }
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
@@ -91,79 +94,31 @@ TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
   std::filesystem::permissions(site_.directory(), std::filesystem::perms(0755));
 }
 
-// What an error means for users, by the step that threw it.
-
-constexpr std::array kSteps{Step::OpenSet, Step::PublishCached, Step::AskStore, Step::ReadPointer,
-                            Step::Compare, Step::ReadAdds,      Step::Fetch,    Step::Check,
-                            Step::Publish, Step::FillLayer};
-
-SnapshotRecord eighth_build() {
-  SnapshotRecord record;
-  record.generation = 8;
-  record.build_id = random_value<BuildId>();
-  return record;
-}
-
-RefreshOutcome outcome_at(Step step, ErrorKind kind, bool is_live = true) {
-  return outcome_of(Error(kind, "why"), {.step = step, .build = eighth_build()}, is_live);
-}
-
-TEST(RefreshStep, GivesEachErrorOneTroubleAndItsReason) {
-  struct Case {
-    Step step;
-    ErrorKind kind;
-    Trouble trouble;
-    std::string reason;
-  };
-  const std::vector<Case> cases{
-      {Step::OpenSet, ErrorKind::Locked, Trouble::CannotPublish, "cannot publish: why"},
-      {Step::PublishCached, ErrorKind::CannotCreate, Trouble::CannotPublish, "cannot publish: why"},
-      {Step::AskStore, ErrorKind::Unavailable, Trouble::StoreUnreachable, "the store is unreachable: why"},
-      {Step::AskStore, ErrorKind::Login, Trouble::CannotLogIn, "cannot log in to why"},
-      {Step::AskStore, ErrorKind::Data, Trouble::Refused, "why"},
-      {Step::ReadPointer, ErrorKind::MissingInput, Trouble::NeverPushed, "why"},
-      {Step::ReadPointer, ErrorKind::Data, Trouble::Refused, "why"},
-      {Step::Compare, ErrorKind::Older, Trouble::Refused, "generation 8 refused: why"},
-      {Step::ReadAdds, ErrorKind::Unavailable, Trouble::StoreUnreachable, "the store is unreachable: why"},
-      {Step::ReadAdds, ErrorKind::Older, Trouble::Refused, "why"},
-      {Step::Fetch, ErrorKind::Unavailable, Trouble::StoreUnreachable, "the store is unreachable: why"},
-      {Step::Fetch, ErrorKind::Data, Trouble::Refused, "generation 8 refused: why"},
-      {Step::Check, ErrorKind::MaxShrink, Trouble::Refused, "generation 8 refused: why"},
-      {Step::Publish, ErrorKind::CannotCreate, Trouble::CannotPublish, "cannot publish: why"},
-      {Step::FillLayer, ErrorKind::CannotCreate, Trouble::CannotPublish, "cannot publish: why"},
-  };
-  for (const Case& one : cases) {
-    const RefreshOutcome outcome = outcome_at(one.step, one.kind);
-    EXPECT_EQ(outcome.trouble, one.trouble) << one.reason;
-    EXPECT_EQ(outcome.reason, one.reason);
-    EXPECT_NE(outcome.exit_status, 0) << one.reason;
-  }
-}
-
-TEST(RefreshStep, LeavesNoErrorWithoutTrouble) {
-  for (const Step step : kSteps) {
-    for (int kind = 0; kind <= static_cast<int>(ErrorKind::KnownAbsentSample); ++kind) {
-      const RefreshOutcome outcome = outcome_at(step, static_cast<ErrorKind>(kind), kind % 2 == 0);
-      EXPECT_FALSE(outcome.is_good());
-      EXPECT_NE(outcome.exit_status, 0);
-      EXPECT_NE(outcome.reason, "");
+TEST(RefreshOutcome, SaysWhatIsWrongAndWhereWhateverTheErrorIs) {
+  for (int i = 0; i <= static_cast<int>(ErrorKind::KnownAbsentSample); ++i) {
+    const Error error(static_cast<ErrorKind>(i), "why");
+    const auto expect = [&](const RefreshOutcome& outcome, Trouble trouble, const std::string& reason) {
+      EXPECT_EQ(outcome.trouble, trouble) << i;
+      EXPECT_EQ(outcome.reason, reason);
+      EXPECT_EQ(outcome.exit_status, keysieve::exit_status_of(error.kind()));
+    };
+    SnapshotRecord build;
+    build.generation = 8;
+    expect(refused(build, error), Trouble::Refused, "generation 8 refused: why");
+    expect(cannot_publish(error), Trouble::CannotPublish, "cannot publish: why");
+    if (is_refusal(error)) {
+      expect(cannot_ask(error), Trouble::Refused, "why");
+    } else if (error.kind() == ErrorKind::Login) {
+      expect(cannot_ask(error), Trouble::CannotLogIn, "cannot log in to why");
+    } else {
+      expect(cannot_ask(error), Trouble::StoreUnreachable, "the store is unreachable: why");
     }
   }
 }
 
-TEST(RefreshStep, NamesTheBuildOnlyWhereItIsTheBuildThatIsWrong) {
-  const At at{.step = Step::Check, .build = eighth_build()};
-  const Error shrunk(ErrorKind::MaxShrink, "shrank");
-  EXPECT_EQ(outcome_of(shrunk, at, true).refused, at.build.build_id);
-  EXPECT_EQ(outcome_at(Step::Fetch, ErrorKind::Unavailable).refused, std::nullopt);
-  EXPECT_EQ(outcome_at(Step::AskStore, ErrorKind::Data).refused, std::nullopt);
-}
-
-TEST(RefreshStep, TakesAStoreThatHoldsSomethingWrongForAnAnswer) {
-  EXPECT_TRUE(is_no_answer(Error(ErrorKind::Unavailable, ""), {.step = Step::AskStore}));
-  EXPECT_TRUE(is_no_answer(Error(ErrorKind::Unavailable, ""), {.step = Step::Fetch}));
-  EXPECT_FALSE(is_no_answer(Error(ErrorKind::Data, ""), {.step = Step::Fetch}));
-  EXPECT_FALSE(is_no_answer(Error(ErrorKind::MaxShrink, ""), {.step = Step::Check}));
+TEST(RefreshOutcome, TellsALackOfMemoryFromOtherErrors) {
+  EXPECT_EQ(cannot_publish(std::bad_alloc()).reason, "cannot publish: not enough memory");
+  EXPECT_EQ(cannot_publish(std::bad_alloc()).exit_status, 71);
 }
 
 }  // namespace

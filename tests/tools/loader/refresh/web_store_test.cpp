@@ -103,7 +103,7 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
   fs::rename(old, folder);
   expect_stays_live(1, "generation 3 of before");
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("newer was there already"));
+  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("older than what was live"));
   fs::rename(folder, old);
   fs::rename(server_.folder("new"), folder);
   expect_follows(kMoreKeys);
