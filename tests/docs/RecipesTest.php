@@ -11,9 +11,9 @@ use PHPUnit\Framework\TestCase;
 
 /**
  * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
- * name. A block of text right after commands is what they print. recipes/PAGE says in shell what is there before,
- * given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out;
- * Markdown::recipes() says how a page is divided into several recipes.
+ * name. A block of text right after commands is what they print. Below "# recipe NAME", recipes/PAGE says in shell what
+ * is there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it
+ * out; Markdown::recipes() says how a page is divided into several recipes.
  */
 final class RecipesTest extends TestCase
 {
@@ -52,9 +52,14 @@ final class RecipesTest extends TestCase
 
     public function testEachRecipeBelongsToAPage(): void
     {
-        $files = array_map('basename', glob(__DIR__ . '/recipes/*'));
-        $used = array_keys(iterator_to_array(self::recipes()));
-        self::assertEqualsCanonicalizing(['common', ...$used], $files);
+        $used = [];
+        foreach (self::recipes() as $name => [, $part]) {
+            $used[basename($part->path, '.md')][] = $name;
+        }
+        foreach (glob(__DIR__ . '/recipes/*') as $path) {
+            $page = basename($path);
+            self::assertEqualsCanonicalizing($used[$page] ?? [], array_keys(self::written($page)), $page);
+        }
     }
 
     /** What looks like a command to the reader must look like one to this test. */
@@ -71,7 +76,7 @@ final class RecipesTest extends TestCase
     #[DataProvider('recipes')]
     public function testItsCommandsDoWhatItSays(string $name, Markdown $part): void
     {
-        self::assertFileExists(self::recipe($name), "$part->path has commands that no recipe runs");
+        self::assertNotNull(self::recipe($name, $part), "$part->path has commands that no recipe runs");
         self::beginFrom($name);
         $run = self::$runs[$name];
         self::assertSame(0, $run->status(), $run->output());
@@ -84,7 +89,7 @@ final class RecipesTest extends TestCase
         $recipes = iterator_to_array(self::recipes());
         $from = array_search($name, array_keys($recipes), true);
         foreach (array_slice($recipes, $from, self::AT_A_TIME) as [$next, $part]) {
-            if (file_exists(self::recipe($next))) {
+            if (self::recipe($next, $part) !== null) {
                 self::$runs[$next] ??= self::start($next, $part);
             }
         }
@@ -95,7 +100,7 @@ final class RecipesTest extends TestCase
         $folder = new Folder('recipe');
         file_put_contents("$folder/script", implode("\n", [
             file_get_contents(__DIR__ . '/recipes/common'),
-            file_get_contents(self::recipe($name)),
+            self::recipe($name, $part),
             'given',
             ...self::steps($part),
             'expected',
@@ -103,9 +108,17 @@ final class RecipesTest extends TestCase
         return new Background($folder, [__DIR__ . '/disposable_root', "$folder/script"]); // nothing in there survives it
     }
 
-    private static function recipe(string $name): string
+    private static function recipe(string $name, Markdown $part): ?string
     {
-        return __DIR__ . "/recipes/$name";
+        return self::written(basename($part->path, '.md'))[$name] ?? null;
+    }
+
+    /** @return array<string, string> the recipes of a page in shell, by their names */
+    private static function written(string $page): array
+    {
+        $file = __DIR__ . "/recipes/$page";
+        $texts = is_file($file) ? preg_split('/^# recipe (\S+)$/m', file_get_contents($file), flags: PREG_SPLIT_DELIM_CAPTURE) : [];
+        return array_column(array_chunk(array_slice($texts, 1), 2), 1, 0);
     }
 
     private static function isRecipe(Markdown $page): bool

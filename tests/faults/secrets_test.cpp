@@ -145,7 +145,7 @@ TEST_F(Secrets, OfAWebServerArePrintedByNoProgram) {
                                  "; ssl_certificate_key " + certificates.path("server.key") +
                                  "; if ($http_authorization != \"Bearer ";
   WebServer server({"ssl", directives + kSecret + "\") { return 401; }"});
-  push(build("tags", numbered_lines(100)), "dir:" + server.make_folder("tags"));
+  run({"push", build("tags", numbered_lines(100)), "dir:" + server.make_folder("tags")});
   std::filesystem::create_directory(path("cache"));
   const std::string secret = std::string("Bearer ") + kSecret;
   const std::string url = server.url("tags", "https") + "?ca_file=" + certificates.path("ca.crt");

@@ -1,27 +1,64 @@
-// live_keys.hpp for tests that are not written in C++:
+// What a loader leaves in shared memory, for tests that are not written in C++. Keys are added as
+// live_keys.hpp says.
 //
 //   live_keys publish DIRECTORY SNAPSHOT
 //   live_keys add DIRECTORY SET KEY...
+//   live_keys lose DIRECTORY SET                        the store has lost added keys
+//   live_keys bypass DIRECTORY SET UNTIL                in the store; 0: without an end
+//   live_keys look DIRECTORY SET AGO NEXT [TROUBLE]...  has looked AGO seconds ago, and will in NEXT seconds
+//                                                       ("never": promises nothing)
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string_view>
 
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/live_keys.hpp"
 
+namespace {
+
+using namespace keysieve;
+
+void look(const std::vector<std::string>& words) {
+  const UnixSeconds now = unix_now();
+  Publisher publisher({.directory = words[1]}, words[2]);
+  publisher.beat(now - std::stoll(words[3]), words[4] == "never" ? 0 : now + std::stoll(words[4]));
+  Troubles troubles;
+  for (std::size_t i = 5; i < words.size(); ++i) {
+    const auto* const found = std::find(kTroubleNames.begin(), kTroubleNames.end(), words[i]);
+    troubles.add(static_cast<Trouble>(found - kTroubleNames.begin()));
+  }
+  publisher.note(troubles);
+}
+
+bool run(const std::vector<std::string>& words) {
+  const std::string verb = words.empty() ? "" : words[0];
+  if (verb == "publish" && words.size() == 3) {
+    test::publish_with_layer(words[1], words[2]);
+  } else if (verb == "add" && words.size() > 3) {
+    test::add_live_keys(words[1], words[2], {words.begin() + 3, words.end()});
+  } else if (verb == "lose" && words.size() == 3) {
+    Publisher({.directory = words[1]}, words[2]).mark_adds_lost(1);
+  } else if (verb == "bypass" && words.size() == 4) {
+    set_store_bypass(words[1], words[2], std::stoll(words[3]));
+  } else if (verb == "look" && words.size() > 4) {
+    look(words);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
   try {
-    if (words.size() == 3 && words[0] == "publish") {
-      keysieve::test::publish_with_layer(words[1], words[2]);
-    } else if (words.size() > 3 && words[0] == "add") {
-      keysieve::test::add_live_keys(words[1], words[2], {words.begin() + 3, words.end()});
-    } else {
-      std::fputs("usage: live_keys publish DIRECTORY SNAPSHOT | add DIRECTORY SET KEY...\n", stderr);
-      return 64;
-    }
+    if (run({argv + 1, argv + argc})) return 0;
+    std::fputs("usage: see tests/support/live_keys_program.cpp\n", stderr);
+    return 64;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "live_keys: %s\n", failure.what());
     return 1;
   }
-  return 0;
 }

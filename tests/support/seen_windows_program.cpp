@@ -5,6 +5,9 @@
 //   seen_windows DIRECTORY SET open KEYS RATE [ON_UNAVAILABLE]     with a filter for so many keys
 //   seen_windows DIRECTORY SET append                              the next window
 //   seen_windows DIRECTORY SET grow                                one more filter for the newest window
+//   seen_windows DIRECTORY SET add KEY                             as a worker does
+//   seen_windows DIRECTORY SET look AGO NEXT [full]                has looked AGO seconds ago, will in NEXT
+//   seen_windows DIRECTORY SET leave                               as a loader that has it no more
 //   seen_windows DIRECTORY SET remove                              the memory, which outlives the set's
 //   folder
 #include <sys/stat.h>
@@ -20,6 +23,8 @@
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
+#include "core/worker/seen/seen_reader.hpp"
+#include "tests/support/hash_key.hpp"
 #include "tests/support/segments.hpp"
 
 namespace keysieve {
@@ -57,7 +62,17 @@ bool change(SeenWriter& writer, const std::vector<std::string>& words) {
     append_filter(writer, window_from(unix_now()), std::stoull(words[1]), std::stod(words[2]));
     return true;
   }
+  if (verb == "look" && words.size() >= 3) {
+    Troubles troubles;
+    if (words.size() == 4) troubles.add(Trouble::SeenFull);
+    writer.looked(unix_now() - std::stoll(words[1]), unix_now() + std::stoll(words[2]), troubles);
+    return true;
+  }
   if (words.size() != 1) return false;
+  if (verb == "leave") {
+    writer.leave(unix_now());
+    return true;
+  }
   if (!is_there) throw Error(ErrorKind::MissingInput, "there is no such set");
   if (writer.filters().empty()) throw Error(ErrorKind::MissingInput, "the set has no filter");
   const SeenPlan newest = writer.filters().back().plan;
@@ -86,6 +101,12 @@ int main(int argc, char** argv) {
   try {
     if (words.size() == 3 && words[2] == "remove") {
       keysieve::test::remove_segments_of(keysieve::seen_directory(words[0]) + "/" + words[1]);
+      return 0;
+    }
+    if (words.size() == 4 && words[2] == "add") {
+      keysieve::SeenReader reader({.directory = words[0]}, words[1]);
+      reader.follow();
+      static_cast<void>(reader.add_if_new(keysieve::hash_key(words[3], keysieve::kSeed)));
       return 0;
     }
     if (words.size() >= 3) {

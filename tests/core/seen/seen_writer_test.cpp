@@ -4,8 +4,12 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 
+#include <atomic>
+#include <thread>
+
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -46,6 +50,23 @@ TEST_F(SeenWriterTest, GoesOnWithWhatTheLastOneLeft) {
     writer.append(plan(), static_cast<BootSeconds>(100 + start));
     EXPECT_TRUE(is_new(reader, numbered_hash(start)));
   }
+}
+
+TEST_F(SeenWriterTest, LosesNoBypassBesideThreadsThatChangeTheWindows) {
+  SeenWriter writer = started_writer();
+  std::atomic<bool> is_over = false;
+  std::thread windows([&] {
+    while (!is_over) writer.show();
+  });
+  for (int i = 0; i < 2000; ++i) {
+    set_seen_bypass(directory_.path(), kSet, 0);
+    ASSERT_TRUE(writer.state().is_bypassed);
+    set_seen_bypass(directory_.path(), kSet, kBypassOver);
+    ASSERT_FALSE(writer.state().is_bypassed);
+  }
+  is_over = true;
+  windows.join();
+  EXPECT_EQ(writer.state().size, 1U);
 }
 
 TEST_F(SeenWriterTest, AppendsWhatWasPlanned) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/matchers.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/nearest_name.hpp"
@@ -31,6 +35,19 @@ TEST(ExitStatus, SaysThatMemoryIsUsedUp) {
   EXPECT_EQ(keysieve::exit_status_of(std::bad_alloc()), 71);
   EXPECT_EQ(text_of(std::bad_alloc()), "not enough memory");
   EXPECT_EQ(text_of(std::runtime_error("unforeseen")), "unforeseen");
+}
+
+// The doctor and `keysieve status` point to it.
+TEST(Runbook, HasASectionForEveryCode) {
+  std::ifstream file(KEYSIEVE_RUNBOOK);
+  const std::string runbook(std::istreambuf_iterator<char>(file), {});
+  std::vector<std::string> codes(kErrorKindNames.begin(), kErrorKindNames.end());
+  codes.insert(codes.end(), kTroubleNames.begin() + 2, kTroubleNames.end());  // but "none" and "not_asked"
+  for (const Availability availability : kAvailabilities) codes.emplace_back(to_string(availability));
+  std::erase(codes, "ready");
+  EXPECT_GT(codes.size(), 40U);
+  for (const std::string& code : codes)
+    EXPECT_NE(runbook.find("\n### " + code + "\n"), std::string::npos) << code;
 }
 
 TEST(Group, IsFoundByItsName) {

@@ -212,7 +212,6 @@ TEST_P(OverEveryStore, ARefusedPushLeavesTheRivalsChunksAndNoneOfItsOwn) {
       push(stopping, view_of(snapshot), {});
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::MaxShrink) << when;
-      EXPECT_THAT(error.what(), HasSubstr("shrank from 20 to 10"));
       ++refusals;
     }
     if (!stopping.has_stopped()) break;

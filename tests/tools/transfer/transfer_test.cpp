@@ -89,8 +89,7 @@ TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   for (const char* text : {"", "xyz", "0123456789abcdef", "0123456789ABCDEF0123456789abcdef",
                            "0123456789abcdef0123456789abcdef\n", "00000000000000000000000000000000"}) {
     replace("keysieve:seed", text);
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { shared_seed(*store_); }),
-                HasSubstr("keysieve:seed: is not a seed of 32 hexadecimal digits"));
+    EXPECT_EQ(failure_of([&] { shared_seed(*store_); }), ErrorKind::Data) << text;
   }
 }
 
@@ -115,15 +114,13 @@ TEST_F(ReadHeader, ReturnsThatOfAKeptGeneration) {
 
 TEST_F(ReadHeader, IsRefusedWhenTheFirstChunkIsDamagedOrMissingOrOfAnother) {
   const SnapshotRecord record = push(build_snapshot()).record;
-  const auto message = [&] {
-    return message_of<ErrorKind::Data>([&] { read_header(*store_, "tags", record); });
-  };
-  replace(key_of_chunk(0), encode_chunk(0, build_snapshot().get()));
-  EXPECT_THAT(message(), EndsWith("the snapshot is not the one that the pointer describes"));
+  const auto failure = [&] { return failure_of([&] { read_header(*store_, "tags", record); }); };
   damage(key_of_chunk(0));
-  EXPECT_THAT(message(), EndsWith(key_of_chunk(0) + ": is damaged (checksum)"));
+  EXPECT_EQ(failure(), ErrorKind::Data);
+  replace(key_of_chunk(0), encode_chunk(0, build_snapshot().get()));
+  EXPECT_EQ(failure(), ErrorKind::Data);
   remove_record(*store_, key_of_chunk(0));
-  EXPECT_THAT(message(), EndsWith("is damaged, push again: " + key_of_chunk(0) + " is missing"));
+  EXPECT_EQ(failure(), ErrorKind::Data);
 }
 
 constexpr UnixSeconds kBypassedAt = 1'700'000'000;
@@ -208,84 +205,66 @@ class PullTest : public TransferTest {
  protected:
   PullTest() { push(snapshot_); }
 
-  // Returns the error message of a pull; empty if it works.
-  std::string message() {
-    return message_of<ErrorKind::Data>([&] { pull(); });
+  std::optional<ErrorKind> failure() {
+    return failure_of([&] { pull(); });
   }
-
   // Changes the current record in the store by hand.
   void change_record(const std::function<void(SnapshotRecord&)>& change) {
     change_pointer([&](PointerRecord& pointer) { change(*pointer.current); });
   }
 
-  const std::string kForeign = "the snapshot is not the one that the pointer describes";
   SnapshotBytes snapshot_ = build_snapshot({.shard_count = kShardsOfSomeChunks});
 };
 
 TEST_F(PullTest, SaysThatASetWasNeverPushed) {
-  EXPECT_EQ(message_of<ErrorKind::MissingInput>([&] { keysieve::pull(*store_, "shop"); }),
-            url_ + ": set \"shop\" was never pushed");
+  EXPECT_EQ(failure_of([&] { keysieve::pull(*store_, "shop"); }), ErrorKind::MissingInput);
   EXPECT_EQ(read_pointer(*store_, "shop"), std::nullopt);
 }
 
-TEST_F(PullTest, AllocatesNothingForAClaimedSize) {
-  // The record claims 32 TiB; the first chunk exists and is right.
-  change_record([](SnapshotRecord& record) { record.bytes = std::uint64_t{1} << 45; });
-  EXPECT_EQ(message(), url_ + ": set \"tags\" generation 1: " + kForeign);
-}
-
-TEST_F(PullTest, RefusesAFirstChunkOfAnotherBuildAtOnce) {
-  const auto other = build_snapshot({.shard_count = kShardsOfSomeChunks});
-  replace(key_of_chunk(0), encode_chunk(0, chunk_payload(other.get(), 0)));
-  remove_record(*store_, key_of_chunk(1));
-  EXPECT_THAT(message(), EndsWith(kForeign));
-}
-
-TEST_F(PullTest, NamesAMissingChunk) {
-  const std::string key = key_of_chunk(1);
-  remove_record(*store_, key);
-  EXPECT_EQ(message(), url_ + ": set \"tags\" generation 1: is damaged, push again: " + key + " is missing");
-}
-
-TEST_F(PullTest, NamesAChunkThatIsDamaged) {
-  const std::string key = key_of_chunk(1);
-  const std::string whole = store_->get(key).value();
+TEST_F(PullTest, RefusesWhatIsNotTheChunk) {
+  const std::string whole = store_->get(key_of_chunk(1)).value();
   std::string changed = whole;
   changed.back() ^= 1;
-  for (const auto& [value, reason] : {std::pair(whole.substr(0, 1000), "is 1000 bytes, not 65520"),
-                                      {changed, "is damaged (checksum)"},
-                                      {store_->get(key_of_chunk(0)).value(), "is chunk 0, not 1"},
-                                      {std::string(whole.size(), 'x'), "is not a chunk of a snapshot"}}) {
-    replace(key, value);
-    EXPECT_EQ(message(), url_ + ": " + key + ": " + reason);
+  for (const std::string& value : {whole.substr(0, 1000), changed, store_->get(key_of_chunk(0)).value(),
+                                   std::string(whole.size(), 'x')}) {
+    replace(key_of_chunk(1), value);
+    EXPECT_EQ(failure(), ErrorKind::Data) << value.size();
   }
+  remove_record(*store_, key_of_chunk(1));
+  EXPECT_EQ(failure(), ErrorKind::Data);
 }
 
-TEST_F(PullTest, RefusesAChunkOfAnotherBuild) {
-  const std::string chunk = store_->get(key_of_chunk(1)).value();
-  push(build_snapshot({.shard_count = kShardsOfSomeChunks, .seed = {8}}));
-  replace(key_of_chunk(1), chunk);
-  EXPECT_THAT(message(), StartsWith(url_ + ": set \"tags\" generation 2: "));
+TEST_F(PullTest, RefusesChunksOfAnotherBuild) {
+  const auto other = build_snapshot({.shard_count = kShardsOfSomeChunks, .seed = {8}});
+  for (const std::uint32_t number : {0U, 1U}) {
+    const std::string chunk = store_->get(key_of_chunk(number)).value();
+    replace(key_of_chunk(number), encode_chunk(number, chunk_payload(other.get(), number)));
+    EXPECT_EQ(failure(), ErrorKind::Data) << number;
+    replace(key_of_chunk(number), chunk);
+  }
+  EXPECT_EQ(failure(), std::nullopt);
 }
 
 TEST_F(PullTest, RefusesASnapshotOfAnotherSet) {
   const PushId id = push(build_snapshot({.set_name = "shop"})).record.push_id;
   replace(kPointerKey, store_->get("keysieve:shop:current").value());
   replace(chunk_key("keysieve", "tags", id, 0), store_->get(chunk_key("keysieve", "shop", id, 0)).value());
-  EXPECT_THAT(message(), EndsWith(" holds set \"shop\", not \"tags\""));
+  EXPECT_EQ(failure(), ErrorKind::Data);
 }
 
+// One of them claims 32 TiB, for which nothing is allocated.
 TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
   using Change = void (*)(SnapshotRecord&);
   const SnapshotRecord right = current();
   for (const Change change :
        {Change([](auto& record) { record.checksum ^= 1; }), Change([](auto& record) { ++record.key_count; }),
-        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { record.kind = "bloom"; })}) {
+        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { record.kind = "bloom"; }),
+        Change([](auto& record) { record.bytes = std::uint64_t{1} << 45; })}) {
     change_record(change);
-    EXPECT_THAT(message(), EndsWith(kForeign));
+    EXPECT_EQ(failure(), ErrorKind::Data);
     change_record([&right](SnapshotRecord& record) { record = right; });
   }
-  EXPECT_EQ(message(), "");
+  EXPECT_EQ(failure(), std::nullopt);
 }
 
 // Other pushes run between reading the pointer and reading the chunks.

@@ -21,15 +21,8 @@ class ForgetfulStore : public ::testing::Test {
   ForgetfulStore() { server_.flush(); }
 
   PushResult push_hooked(const SnapshotBytes& snapshot) { return push(hooked_, view_of(snapshot), {}); }
-  std::string refusal_to_pull(ErrorKind kind, Store& store) {
-    try {
-      pull(store, "tags");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), kind);
-      return error.what();
-    }
-    ADD_FAILURE() << "it was pulled";
-    return "";
+  static std::optional<ErrorKind> failure_to_pull(Store& store) {
+    return failure_of([&] { pull(store, "tags"); });
   }
   [[nodiscard]] std::string key_of_chunk(std::uint32_t number) const {
     return chunk_key("keysieve", "tags", read_pointer(*store_, "tags")->current->push_id, number);
@@ -47,8 +40,7 @@ TEST_F(ForgetfulStore, KeepsThePointerWhenAChunkIsGoneBeforeItMoves) {
   hooked_.before_get_many = [this](std::span<const std::string> keys) {
     if (keys.size() > 1) remove_record(*store_, keys[keys.size() / 2]);
   };
-  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { push_hooked(second_); }),
-              HasSubstr("was put and is gone: give the servers more memory"));
+  EXPECT_EQ(failure_of([&] { push_hooked(second_); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
 }
 
@@ -56,9 +48,8 @@ TEST_F(ForgetfulStore, SaysThatASnapshotDoesNotFitIntoAServer) {
   const MemcachedServer small({"-m", "2"});
   const auto store = open_store(patient(small.url()));
   const auto large = build_snapshot({.shard_count = 4096});
-  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { push(*store, view_of(large), {}); }),
-              AllOf(HasSubstr(small.url()), HasSubstr("give the servers more memory")));
-  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *store), HasSubstr("was never pushed"));
+  EXPECT_EQ(failure_of([&] { push(*store, view_of(large), {}); }), ErrorKind::CannotCreate);
+  EXPECT_EQ(failure_to_pull(*store), ErrorKind::MissingInput);
 }
 
 TEST_F(ForgetfulStore, PushesOnceMoreWhatWasForgottenInTheMiddle) {
@@ -73,8 +64,7 @@ TEST_F(ForgetfulStore, PushesOnceMoreWhatWasForgottenInTheMiddle) {
 TEST_F(ForgetfulStore, IsToBePushedToAgainAfterAChunkWasEvicted) {
   push(*store_, view_of(first_), {});
   remove_record(*store_, key_of_chunk(3));
-  EXPECT_THAT(refusal_to_pull(ErrorKind::Data, *store_),
-              HasSubstr("is damaged, push again: " + key_of_chunk(3)));
+  EXPECT_EQ(failure_to_pull(*store_), ErrorKind::Data);
   EXPECT_EQ(push(*store_, view_of(first_), {}).record.generation, 1U);
   EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
 }
@@ -84,7 +74,7 @@ TEST_F(ForgetfulStore, PullsNothingThatWasForgottenInTheMiddle) {
   hooked_.before_get_many = [this, calls = 0](std::span<const std::string>) mutable {
     if (++calls == 2) server_.flush();
   };
-  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, hooked_), HasSubstr("was never pushed"));
+  EXPECT_EQ(failure_to_pull(hooked_), ErrorKind::MissingInput);
 }
 
 // Pushes and rollbacks that move the pointer while a required replica hangs.
@@ -122,17 +112,14 @@ class MissingReplica : public ::testing::Test {
 
 TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
   stop_replica();
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { keysieve::push(*store_, view_of(second_), {}); }),
-              AllOf(HasSubstr("only 0 of 1 replicas have it"), Not(HasSubstr("is current"))));
+  EXPECT_EQ(failure_of([&] { keysieve::push(*store_, view_of(second_), {}); }), ErrorKind::Unavailable);
   EXPECT_EQ(pointer().current->generation, 1U);
   continue_replica();
 }
 
 TEST_F(MissingReplica, FailsAPushWhosePointerItMissesUntilTheBuildIsPushedAgain) {
   hooked_.after_put = [this] { stop_replica(); };
-  EXPECT_THAT(message_of<ErrorKind::Unconfirmed>([&] { keysieve::push(hooked_, view_of(second_), {}); }),
-              AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
-                    HasSubstr(master_.tcp_url() + ": only 0 of 1 replicas have it after 60000 ms")));
+  EXPECT_EQ(failure_of([&] { keysieve::push(hooked_, view_of(second_), {}); }), ErrorKind::Unconfirmed);
   EXPECT_EQ(pointer().current->generation, 2U);
   continue_replica();
   const PushResult again = keysieve::push(*store_, view_of(second_), {});
@@ -145,9 +132,7 @@ TEST_F(MissingReplica, FailsARollbackWhosePointerItMisses) {
   keysieve::push(*store_, view_of(second_), {});
   const RollbackPlan plan = plan_rollback(*store_, "tags");
   stop_replica();
-  EXPECT_THAT(message_of<ErrorKind::Unconfirmed>([&] { rollback(*store_, "tags", plan); }),
-              AllOf(HasSubstr("generation 3 is current, but not confirmed: "),
-                    HasSubstr("only 0 of 1 replicas have it")));
+  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Unconfirmed);
   EXPECT_EQ(pointer().current->restores, 1U);
   continue_replica();
 }

@@ -1,0 +1,98 @@
+# What each scene of a transcript begins with, and may use.
+set -o pipefail
+umask 022
+export LC_ALL=C.UTF-8 TERM=dumb KEYSIEVE_DIRECTORY=shm
+unset KEYSIEVE_REDIS_PASSWORD
+mkdir shm
+exec </dev/null
+store=lmdb:store
+trap 'kill $(jobs -p) 2>/dev/null; wait; seen_windows shm clicks remove 2>/dev/null' EXIT
+
+# numbered COUNT [PREFIX]: lines "w0", "w1", …
+numbered() { seq -f "${2-w}%.0f" 0 $(($1 - 1)); }
+
+# made NAME COUNT|- [OPTION]...: builds NAME.ks, of set $set, from the numbered lines, or from standard input; leaves them in NAME.txt.
+set=tags
+made() {
+  if [ "$2" = - ]; then cat >"$1.txt"; else numbered "$2" >"$1.txt"; fi
+  keysieve build --set "$set" -o "$1.ks" "$1.txt" "${@:3}" >/dev/null
+}
+
+# quietly COMMAND...: shows only what goes wrong.
+quietly() { "$@" >/dev/null; }
+
+# each TEMPLATE VALUE...: shows and runs a command for each value, which replaces "@".
+each() {
+  local template=$1 value command
+  for value in "${@:2}"; do
+    command=${template//@/$value}
+    echo "- $command"
+    eval "$command" 2>&1 || echo "  [$?]"
+  done
+}
+
+# redis [OPTION]...: a server of its own, at redis.sock.
+redis() {
+  redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' "$@" >/dev/null &
+  until redis_says ping >/dev/null 2>&1; do sleep 0.01; done
+}
+redis_says() { redis-cli -s redis.sock "$@"; }
+
+# damage FILE OFFSET: changes one bit.
+damage() {
+  local byte
+  chmod u+w "$1"
+  byte=$(od -An -tu1 -j"$2" -N1 "$1")
+  printf "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# as_nobody PROGRAM [ARGUMENT]...: as a user without rights, who may enter this folder.
+as_nobody() {
+  chmod 755 .
+  cp "$(command -v "$1")" ./program
+  setpriv --reuid 65534 --regid 65534 --clear-groups ./program "${@:2}"
+}
+
+# generations COUNT...: pushes generations of so many keys.
+generations() {
+  [ -e seed.ks ] || made seed 1 2>/dev/null
+  for count in "$@"; do
+    made "$count" "$count" --like seed.ks --as-of @1700000000 --adds-from 5-6 --allow-shrink
+    keysieve push "$count.ks" $store >/dev/null
+  done
+}
+
+# added: the keys in the adds log in Redis, with a line end after each.
+added() {
+  redis_says --raw eval 'local keys = {}
+    for _, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+")) do if entry[2][1] == "key" then table.insert(keys, entry[2][2]) end end
+    return keys' 1 keysieve:tags:adds
+}
+
+# configured URL [SET]: a configuration of keysieved; loaded URL: one whose set is built, pushed and published.
+configured() {
+  printf 'directory = "%s/shm"\ncache = "%s/cache"\n[store.main]\nurl = "%s"\n[[set]]\nname = "%s"\nstore = "main"\n' "$PWD" "$PWD" "$1" "${2-tags}" >keysieve.toml
+}
+loaded() {
+  mkdir -m 755 cache
+  made tags 100 && quietly keysieve push tags.ks "$1" && configured "$1" && keysieved --once --config keysieve.toml 2>/dev/null
+}
+
+# findings [OPTION]...: what the doctor finds that is not in order, but for not_tmpfs: the scene may be on a disk.
+findings() {
+  keysieve doctor --json "$@" | jq -r '.findings[] | select(.severity != "ok" and .code != "not_tmpfs") | "\(.severity) \(.subject) \(.code): \(.fact)"'
+}
+export -f quietly findings
+
+# saved: Redis with the set "tags", and the seen set "clicks" as a loader saves it.
+saved() {
+  redis
+  store=redis+unix:$PWD/redis.sock
+  made tags 1 && quietly keysieve push tags.ks $store
+  quietly redis_says xadd keysieve:seen.d:clicks:log '*' key entry log 1-0 count 1
+}
+
+# opened [OPTION]: the seen set "clicks" in shared memory, as a loader has left it.
+opened() {
+  seen_windows shm clicks open 100 0.000001 "$@" && seen_windows shm clicks look 0 100
+}
