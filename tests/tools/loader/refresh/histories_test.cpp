@@ -68,11 +68,12 @@ constexpr Row kOfAnyStore[]{
      "import 10-19; push; import 20-39; push; look; shrink; rollback; drop 21-39; push; look; live 3"},
     {"ShrunkFromWhatTheHostHasMissed",
      "import 10-19; push; look; shrink; import 20-39; push; drop 20-39; push; look refused; live 1"},
-    {"RollbackThatAGuardRefuses", "push; import 10-39; push; look; fpr; rollback; look refused; live 2"},
+    {"RollbackThatAGuardRefuses", "push; import 10-39; push; look; guard; rollback; look refused; live 2"},
 
     // A store that loses entries of the log.
     {"LogLost", "push; add 20; look; lose log; look adds_lost; new host; look adds_lost"},
-    {"StoreEmptied", "push; add 20; look; wipe; add 21; look not_pushed maybe; push; look adds_lost"},
+    {"StoreEmptied",
+     "push; add 20; build early; look; wipe; add 21; look not_pushed maybe; push early; look adds_lost"},
     {"OlderLogThanTheHostHasRead",
      "push; add 20; save old; add 21; look; load log old; look adds_lost; add 22-36; look adds_lost; restart;"
      "look adds_lost; new host; look"},
@@ -86,9 +87,8 @@ constexpr Row kOfAnyStore[]{
     {"LogLostBeforeARebootWithoutTheStore",
      "push; add 20; look; lose log; look adds_lost; away; reboot; look unavailable maybe"},
     {"LogLostUntilALaterBuild",
-     "push; add 20; look; lose log; add 21; look adds_lost; push fails; look adds_lost; rebuild; look; new "
-     "host; look;"
-     "rollback; look adds_lost"},
+     "push; add 20; build early; look; lose log; add 21; look adds_lost; push early fails; look adds_lost;"
+     "rebuild; look; new host; look; rollback; look adds_lost"},
     {"StoreEmptiedUntilALaterBuild", "push; add 20; look; wipe; look not_pushed maybe; rebuild; look"},
     {"LossKnownToTheSetAlone",
      "push; add 20; look; wipe; push; look adds_lost; lose mirror; restart; look adds_lost; rebuild; look"},
@@ -130,7 +130,7 @@ constexpr Row kOfAFolder[]{
     {"LostPointerBesideATrimmedLog",
      "add 20; push; build early; add 21; push; push; push; lose pointer; push early fails; push; look"},
     {"AddsWhileNewerGenerationsAreRefused",
-     "add 20; push; look; fpr; add 21; push; push; push; look refused; add 22; look refused; has 22; "
+     "add 20; push; look; guard; add 21; push; push; push; look refused; add 22; look refused; has 22; "
      "restart; add 23;"
      "push; push; push; look refused; add 24; look refused; has 24; live 1"},
 };

@@ -238,9 +238,9 @@ bool History::change_host(const std::vector<std::string>& words) {
     promises_.has_started(workers_);
   } else if (words.back() == "mirror") {
     fs::remove(site_.cache() + "/tags.adds");
-  } else if (verb == "shrink" || verb == "fpr") {
+  } else if (verb == "shrink" || verb == "guard") {
     set_.guards = Guards{};
-    if (verb == "fpr") set_.guards.max_fpr = 1e-12;
+    if (verb == "guard") set_.guards.min_keys = 1000;
     start();
   } else {
     return false;

@@ -32,20 +32,21 @@ class History : public SetRefresherTest {
   explicit History(const HistoryStore& kind);
 
   // Steps, which a semicolon parts. R: keys, such as 20 or 30-39. N: a name.
-  //
-  //   import R, drop R     keys come into the source, or leave it, without an add
-  //   add R                adds the keys, and commits them; "flood": 70,000 others, more than one look reads
-  //   push, build N, push N    builds the source with all that was added so far; pushes that build
-  //   rebuild              the same, of a build that begins now and knows no open transaction
-  //   rollback [far]       to the generation before, or to the oldest one
-  //   look [TROUBLE] [maybe]   looks until there is no more to do; maybe: it is bypassed. Of adds_lost that
-  //   is the rule take, take no        brings in adds without a look, or does not restart, reboot, "new host"
-  //   the loader's process begins again; without memory; without cache, too "lose mirror"        the cache
-  //   loses the adds away, back           the store cannot be asked, and can again save N, load N, "load log
-  //   N", "load records N"    copies what the store holds, and brings it back "lose log", "lose pointer",
-  //   wipe, delete    as loads of what is empty; as `keysieve delete` shrink, fpr          the host's guard
-  //   is as it is by default; one that refuses every build live N, has R        the build with that number
-  //   answers, 0: none; the keys are maybe "X fails"            the step X throws an Error
+  // - import R, drop R: keys come into the source, or leave it, without an add.
+  // - add R: adds the keys, and commits them. flood: adds 70,000 others, more than one look reads.
+  // - push, build N, push N: builds the source with all that was added so far; pushes that build.
+  // - rebuild: builds and pushes; the build begins now, and knows no open transaction.
+  // - rollback, rollback far: to the generation before, or to the oldest one.
+  // - look, look TROUBLE, look TROUBLE maybe: looks until all is done. maybe: so is every answer.
+  // - take, take no: brings in adds without a look, or does not.
+  // - restart, reboot, new host: the loader's process begins again; without memory; without its cache, too.
+  // - lose mirror: the cache loses the adds.
+  // - away, back: the store cannot be asked, and can again.
+  // - save N, load N, load log N, load records N: copies what the store holds, and brings it back.
+  // - lose log, lose pointer, wipe, delete: the store loses them, or all; as `keysieve delete`.
+  // - shrink, guard: the host's guards are the usual ones; they refuse every build.
+  // - live N, has R: the build with that number answers, 0: none; the keys are maybe.
+  // - X fails: the step X throws an Error.
   void play(std::string_view script);
   // To every key, because adds are lost.
   [[nodiscard]] bool answers_maybe() { return workers_.attached() == nullptr && workers_.answers_maybe(); }
