@@ -8,16 +8,15 @@
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/simulation/network.hpp"
+#include "tests/simulation/promises.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 
 namespace keysieve::test {
 
-inline const std::string kSimulatedSet = "tags";
-
-class SimulatedHost {
+class SimulatedHost final : public PromisedHost {
  public:
   SimulatedHost(SimulatedTime& time, Network& network, std::string name, std::string root)
-      : machine{std::move(name)}, time_(time), network_(network), root_(std::move(root)) {
+      : PromisedHost(name), machine{std::move(name)}, time_(time), network_(network), root_(std::move(root)) {
     make_folders();
     begin_reading();
   }
@@ -74,13 +73,14 @@ class SimulatedHost {
     return true;
   }
 
-  // nullptr while every answer is maybe. On this machine.
-  const Attachment* attached() {
+  const Attachment* attached() override {
+    const OnMachine here(time_, machine);
     reader_->check_soon();
     return reader_->follow();
   }
-  // Because the store has lost adds.
-  [[nodiscard]] bool answers_maybe() const { return reader_->availability() == Availability::Bypassed; }
+  [[nodiscard]] bool answers_maybe() const override {
+    return reader_->availability() == Availability::Bypassed;
+  }
   [[nodiscard]] const SetRefresher& refresher() const { return *refresher_; }
   [[nodiscard]] std::string cache() const { return root_ + "/cache"; }
 

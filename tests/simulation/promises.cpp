@@ -1,7 +1,10 @@
 #include "tests/simulation/promises.hpp"
 
+#include <fmt/core.h>
+
 #include <charconv>
 
+#include "core/worker/base/error.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/pointer_changes.hpp"
@@ -17,23 +20,20 @@ int key_of(std::string_view text) {
   return key;
 }
 
+constexpr std::size_t kAllEntries = 1'000'000;
+
 constexpr std::size_t bit(int key) {
   return static_cast<std::size_t>(key);
 }
 
 }  // namespace
 
-Promises::Promises(SimulatedTime& time, Network& network, Story& story)
-    : time_(time), network_(network), story_(story), log_(adds_log(network.server(), kSimulatedSet)) {
-  network.on_write = [this] { has_written(); };
-  network.on_read_log = [this](const Machine& reader, std::span<const LogEntry> entries) {
-    has_read_log(reader, entries);
-  };
-}
+Promises::Promises(Store& store, std::function<void(std::string)> tell)
+    : store_(store), tell_(std::move(tell)), log_(adds_log(store, kSimulatedSet)) {}
 
 void Promises::begin_add(int key) {
   ++open_[key];
-  counts_from_.try_emplace(key, network_.server().contents.logs[log_].end);
+  counts_from_.try_emplace(key, store_.end_of(log_));
 }
 
 void Promises::end_add(int key, bool is_committed) {
@@ -58,7 +58,33 @@ bool Promises::counts(int key, const LogPosition& position) const {
   return from != counts_from_.end() && position > from->second;
 }
 
-const Build& Promises::built(Build build) {
+const Build& Promises::build(const Keys& keys, const LogPosition& adds_from, UnixSeconds as_of) {
+  const int number = ++builds_made_;
+  BuildSettings settings;
+  settings.set_name = kSimulatedSet;
+  settings.as_of = as_of;
+  settings.adds_from = adds_from;
+  settings.seed = {1 + static_cast<std::uint64_t>(number)};
+  settings.has_known_absent = number % 2 == 1;
+  const KeyHasher hasher(settings.seed);
+  const bool is_map = number % 3 == 2;
+  MapValues values(1);
+  if (is_map) {
+    settings.kind = find_filter_kind("ribbon");
+    settings.values = &values;
+    for (const int key : keys) values.add(0, hasher(key_text(key)), value_in(number, key));
+    if (values.finish()) throw Broken{"a key with two values"};
+  }
+  SnapshotBuilder builder(settings);
+  for (const int key : keys) builder.add(key_text(key));
+  for (int key = 0; settings.has_known_absent && key < kSimulatedKeys; ++key) {
+    const std::string text = key_text(key);
+    const std::string_view view = text;
+    builder.add_known_absent(0, {&view, 1});
+  }
+  Build build{number, {}, is_map, builder.finish(), {}};
+  for (const int key : keys) build.keys.set(bit(key));
+  for (int key = 0; key < kSimulatedKeys; ++key) build.hashes.at(bit(key)) = hasher(key_text(key));
   newest_ = SnapshotView::decode(build.snapshot.get(), "simulated", Check::Tables).header().build_id;
   return builds_.insert_or_assign(*newest_, std::move(build)).first->second;
 }
@@ -75,24 +101,21 @@ void Promises::has_written() {
 }
 
 void Promises::has_written_log() {
-  const auto& logs = network_.server().contents.logs;
-  if (const auto log = logs.find(log_); log != logs.end() && !log->second.entries.empty()) {
-    const auto& [position, entry] = *log->second.entries.rbegin();
-    logged_[key_of(entry.key)] = position;
+  for (const LogEntry& entry : store_.read_after(log_, logged_to_, kAllEntries)) {
+    logged_[key_of(entry.key)] = logged_to_ = entry.position;
   }
 }
 
 void Promises::has_written_pointer() {
-  const auto& records = network_.server().contents.records;
-  const std::string key = pointer_key(network_.server(), kSimulatedSet);
-  const auto record = records.find(key);
-  if (record == records.end() || record->second == pointer_text_) return;
-  pointer_text_ = record->second;
+  const std::string key = pointer_key(store_, kSimulatedSet);
+  const auto record = store_.get(key);
+  if (!record || *record == pointer_text_) return;
+  pointer_text_ = *record;
   const auto before = pointer_ ? pointer_->current : std::nullopt;
   pointer_ = decode_pointer_record(pointer_text_, key);
   if (!pointer_->current || pointer_->current == before) return;
   forgotten_ = std::max(forgotten_, std::min(pointer_->current->adds_from, pointer_->adds_trimmed_to));
-  story_.tell(fmt::format("{} is current", name_of(pointer_->current->build_id)));
+  tell_(fmt::format("{} is current", name_of(pointer_->current->build_id)));
   for (auto& [host, promised] : hosts_) promised.possible.insert(pointer_->current->build_id);
 }
 
@@ -101,65 +124,57 @@ void Promises::check_chunks() const {
   if (!pointer_) return;
   for (const SnapshotRecord& kept : kept_generations(*pointer_)) {
     for (std::uint32_t number = 0; number < kept.chunk_count(); ++number) {
-      const std::string key = chunk_key(network_.server().prefix(), kSimulatedSet, kept.push_id, number);
-      if (!network_.server().contents.records.contains(key))
+      const std::string key = chunk_key(store_.prefix(), kSimulatedSet, kept.push_id, number);
+      if (!store_.get(key))
         throw Broken{fmt::format("the store keeps {} without chunk {}", name_of(kept.build_id), number)};
     }
   }
 }
 
-void Promises::has_read_log(const Machine& reader, std::span<const LogEntry> entries) {
-  for (auto& [host, promised] : hosts_) {
-    if (&host->machine != &reader) continue;
-    for (const LogEntry& entry : entries) {
-      if (counts(key_of(entry.key), entry.position)) promised.delivered[key_of(entry.key)] = entry.position;
-    }
+void Promises::has_read_log(PromisedHost& reader, std::span<const LogEntry> entries) {
+  Host& promised = hosts_.at(&reader);
+  for (const LogEntry& entry : entries) {
+    if (counts(key_of(entry.key), entry.position)) promised.delivered[key_of(entry.key)] = entry.position;
   }
-}
-
-void Promises::replicate() {
-  replica_ = Replica{network_.server().contents, logged_};
 }
 
 // A key that was only in a lost snapshot may be absent after a rollback to one before it. A host cannot list
 // the keys of its filters, and the log has lost them.
-bool Promises::fail_over() {
-  if (!replica_) return false;
-  const std::string lost = pointer_text_;
-  network_.replace_server(replica_->contents);
-  logged_ = replica_->logged;
-  pointer_text_.clear();
+void Promises::store_was_replaced(Logged logged) {
+  ++server_number_;
+  logged_ = std::move(logged);
+  logged_to_ = {};
+  const std::string lost = std::exchange(pointer_text_, {});
   pointer_.reset();
   has_written();
-  if (pointer_text_ == lost) return true;
+  if (pointer_text_ == lost) return;
   for (auto& [host, promised] : hosts_) {
     for (int key = 0; key < kSimulatedKeys; ++key) {
-      const auto logged = logged_.find(key);
-      if (logged != logged_.end() && counts(key, logged->second)) continue;
+      const auto last = logged_.find(key);
+      if (last != logged_.end() && counts(key, last->second)) continue;
       const auto delivered = promised.delivered.find(key);
       if (delivered == promised.delivered.end() || delivered->second <= forgotten_)
         promised.received.reset(bit(key));
     }
   }
-  return true;
 }
 
-void Promises::begins_reading(SimulatedHost& host) {
+void Promises::begins_reading(PromisedHost& host) {
   Host& promised = hosts_.at(&host);
-  promised.server_number = network_.server_number();
+  promised.server_number = server_number_;
   promised.in_log.clear();
-  for (const auto& [position, entry] : network_.server().contents.logs[log_].entries) {
-    if (counts(key_of(entry.key), position)) promised.in_log.insert(key_of(entry.key));
+  for (const LogEntry& entry : store_.read_after(log_, {}, kAllEntries)) {
+    if (counts(key_of(entry.key), entry.position)) promised.in_log.insert(key_of(entry.key));
   }
 }
 
-void Promises::has_read(SimulatedHost& host) {
+void Promises::has_read(PromisedHost& host) {
   Host& promised = hosts_.at(&host);
-  if (promised.server_number != network_.server_number()) return;
+  if (promised.server_number != server_number_) return;
   for (const int key : promised.in_log) promised.received.set(bit(key));
 }
 
-void Promises::begins_look(SimulatedHost& host) {
+void Promises::begins_look(PromisedHost& host) {
   begins_reading(host);
   Host& promised = hosts_.at(&host);
   promised.may_be_cached.insert(promised.possible.begin(), promised.possible.end());
@@ -168,10 +183,10 @@ void Promises::begins_look(SimulatedHost& host) {
   if (pointer_ && pointer_->current) promised.possible.insert(pointer_->current->build_id);
 }
 
-void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
+void Promises::has_looked(PromisedHost& host, const RefreshOutcome& outcome) {
   Host& promised = hosts_.at(&host);
-  story_.tell(outcome.is_good() ? fmt::format("has {}", name_of(outcome.live->build_id))
-                                : fmt::format("in trouble: {}", to_string(outcome.trouble)));
+  tell_(outcome.is_good() ? fmt::format("has {}", name_of(outcome.live->build_id))
+                          : fmt::format("in trouble: {}", to_string(outcome.trouble)));
   if (!outcome.is_good()) return;
   if (!promised.possible.contains(outcome.live->build_id)) fail(host, "calls current what the store did not");
   promised.must_be_live = true;
@@ -181,7 +196,7 @@ void Promises::has_looked(SimulatedHost& host, const RefreshOutcome& outcome) {
 }
 
 // A publication by hand is in no cache. What was saved by a look that failed later, or was killed, may be.
-void Promises::has_rebooted(SimulatedHost& host, bool with_disk) {
+void Promises::has_rebooted(PromisedHost& host, bool with_disk) {
   Host& promised = hosts_.at(&host);
   promised.must_be_live = false;
   promised.possible_before.insert(promised.may_be_cached.begin(), promised.may_be_cached.end());
@@ -194,17 +209,16 @@ void Promises::has_rebooted(SimulatedHost& host, bool with_disk) {
   promised.possible.clear();
 }
 
-void Promises::has_started(SimulatedHost& host) {
+void Promises::has_started(PromisedHost& host) {
   Host& promised = hosts_.at(&host);
   if (promised.saved) promised.must_be_live = true;
 }
 
-void Promises::fail(const SimulatedHost& host, const std::string& what) {
-  throw Broken{host.machine.name + " " + what};
+void Promises::fail(const PromisedHost& host, const std::string& what) {
+  throw Broken{host.name() + " " + what};
 }
 
-void Promises::check(SimulatedHost& host) {
-  const OnMachine there(time_, host.machine);
+void Promises::check(PromisedHost& host) {
   Host& promised = hosts_.at(&host);
   const Attachment* attached = host.attached();
   if (attached == nullptr && host.answers_maybe()) return;
@@ -213,7 +227,7 @@ void Promises::check(SimulatedHost& host) {
   if (attached != nullptr) check_answers(host, promised, *attached);
 }
 
-void Promises::check_live(SimulatedHost& host, Host& promised, const std::optional<BuildId>& live) {
+void Promises::check_live(PromisedHost& host, Host& promised, const std::optional<BuildId>& live) {
   if (!live) {
     if (promised.must_be_live) fail(host, "has nothing live any more");
     return;
@@ -226,7 +240,7 @@ void Promises::check_live(SimulatedHost& host, Host& promised, const std::option
   promised.live = live;
 }
 
-void Promises::check_answers(const SimulatedHost& host, Host& promised, const Attachment& attached) {
+void Promises::check_answers(const PromisedHost& host, Host& promised, const Attachment& attached) {
   const Build& build = builds_.at(attached.snapshot().header().build_id);
   for (int key = 0; key < kSimulatedKeys; ++key) {
     const KeyHash hash = build.hashes.at(bit(key));

@@ -1,6 +1,5 @@
 #include "tests/simulation/simulation.hpp"
 
-#include "core/builder/snapshot/builder.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/delete_set.hpp"
@@ -23,7 +22,13 @@ Simulation::Simulation(std::uint64_t seed)
     : Dice(seed),
       time_(seed),
       network_(time_, scheduler_, random_, story_, draw(2) == 0 ? "redis://simulated" : "dir:/simulated"),
-      promises_(time_, network_, story_) {
+      promises_(network_.server(), [this](std::string what) { story_.tell(std::move(what)); }) {
+  network_.on_write = [this] { promises_.has_written(); };
+  network_.on_read_log = [this](const Machine& reader, std::span<const LogEntry> entries) {
+    for (SimulatedHost& host : hosts_) {
+      if (&host.machine == &reader) promises_.has_read_log(host, entries);
+    }
+  };
   const std::size_t count = 2 + draw(2);
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string name = "web" + std::to_string(i);
@@ -160,7 +165,7 @@ void Simulation::build_and_push() {
     try {
       const auto store = network_.connect();
       if (promises_.source().empty()) continue;
-      const Build& build = promises_.built(build_from_source(*store));
+      const Build& build = build_from_source(*store);
       story_.tell(fmt::format("has made build {}", build.number));
       scheduler_.sleep(draw_time(0, 3 * kMinute));
       push(*store, SnapshotView::decode(build.snapshot.get(), "simulated", Check::Tables), kAnything);
@@ -172,41 +177,14 @@ void Simulation::build_and_push() {
 }
 
 // As `keysieve build` does.
-Build Simulation::build_from_source(Store& store) {
-  BuildSettings settings;
-  settings.set_name = kSimulatedSet;
-  settings.as_of = unix_now();
+const Build& Simulation::build_from_source(Store& store) {
+  const UnixSeconds as_of = unix_now();
   const std::int64_t read_at_ms = unix_now_ms();
   const PointerRecord pointer = read_stored_pointer(store, kSimulatedSet).value_or(PointerRecord{});
-  settings.adds_from = std::max(adds_from(store, kSimulatedSet, read_at_ms),
-                                adds_trimmed_to(store, kSimulatedSet, pointer.adds_trimmed_to));
+  const LogPosition from = std::max(adds_from(store, kSimulatedSet, read_at_ms),
+                                    adds_trimmed_to(store, kSimulatedSet, pointer.adds_trimmed_to));
   scheduler_.sleep(draw_time(0, kMinute));
-  const int number = promises_.next_number();
-  const Keys keys = promises_.source();
-  const bool is_map = number % 3 == 2;
-  settings.seed = {1 + static_cast<std::uint64_t>(number)};
-  const KeyHasher hasher(settings.seed);
-  settings.has_known_absent = number % 2 == 1;
-  MapValues values(1);
-  if (is_map) {
-    settings.kind = find_filter_kind("ribbon");
-    settings.values = &values;
-    for (const int key : keys) values.add(0, hasher(key_text(key)), value_in(number, key));
-    if (values.finish()) throw Broken{"a key with two values"};
-  }
-  SnapshotBuilder builder(settings);
-  for (const int key : keys) builder.add(key_text(key));
-  for (int key = 0; settings.has_known_absent && key < kSimulatedKeys; ++key) {
-    const std::string text = key_text(key);
-    const std::string_view view = text;
-    builder.add_known_absent(0, {&view, 1});
-  }
-  Build build{number, {}, is_map, builder.finish(), {}};
-  for (const int key : keys) build.keys.set(static_cast<std::size_t>(key));
-  for (int key = 0; key < kSimulatedKeys; ++key) {
-    build.hashes.at(static_cast<std::size_t>(key)) = hasher(key_text(key));
-  }
-  return build;
+  return promises_.build(promises_.source(), from, as_of);
 }
 
 void Simulation::operate() {
@@ -275,15 +253,23 @@ void Simulation::make_trouble() {
     } else if (is(trouble_.clock_jumps)) {
       move_clock(host.machine);
     } else if (is(trouble_.failovers)) {
-      promises_.replicate();
+      replica_ = {network_.server().contents, promises_.logged()};
       story_.tell("replicates the store");
     } else if (is(trouble_.failovers)) {
-      if (promises_.fail_over()) story_.tell("replaces the store by its replica");
+      fail_over();
     } else {
       host.begin_reading();
       story_.tell("restarts the workers of " + name);
     }
   }
+}
+
+// To the replica, with all that the store held when it was made.
+void Simulation::fail_over() {
+  if (!replica_) return;
+  network_.replace_server(replica_->first);
+  promises_.store_was_replaced(replica_->second);
+  story_.tell("replaces the store by its replica");
 }
 
 void Simulation::move_clock(Machine& machine) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "tests/simulation/dice.hpp"
+#include "tests/simulation/host.hpp"
 #include "tests/simulation/promises.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -46,11 +49,12 @@ class Simulation : Dice {
   void add_keys();
   void add(int key);
   void build_and_push();
-  Build build_from_source(Store& store);
+  const Build& build_from_source(Store& store);
   void operate();
   void publish_by_hand();
   void roll_back();
   void make_trouble();
+  void fail_over();
   void move_clock(Machine& machine);
   void check_end();
 
@@ -68,6 +72,7 @@ class Simulation : Dice {
   Story story_{time_, scheduler_, root_.path()};
   Network network_;
   Promises promises_;
+  std::optional<std::pair<ServerContents, Logged>> replica_;
   SimulatedMs adds_come_within_ = 0;
   bool is_calm_ = false;
 };

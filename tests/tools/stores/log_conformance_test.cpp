@@ -11,7 +11,7 @@
 #include "tests/support/matchers.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/tools/stores/store_conformance.hpp"
+#include "tests/support/store_kinds.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -29,23 +29,21 @@ class LogConformance : public StoreConformance {};
 INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, ::testing::ValuesIn(stores_that({.log = true})),
                          store_kind_name);
 
-TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
+TEST_P(LogConformance, GivesBackEntriesInOrderAfterItWasClosedToo) {
   const auto store = open();
+  EXPECT_EQ(append(*store, {}), kBeforeAll);
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
-  EXPECT_THAT(store->read_after(kLog, kBeforeAll, kPlenty), IsEmpty());
+  EXPECT_THAT(keys_in(*store), IsEmpty());
   store->trim(kLog, log_position(~std::uint64_t{0}, 0));
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
-}
-
-TEST_P(LogConformance, GivesBackEntriesInOrder) {
-  const auto store = open();
   append(*store, {"c", "a"});
-  const LogPosition last = append(*store, {"b"});
-  const auto entries = store->read_after(kLog, kBeforeAll, kPlenty);
+  const LogPosition last = append(*open(), {"b"});
+  EXPECT_EQ(append(*store, {}), last);
+  const auto entries = open()->read_after(kLog, kBeforeAll, kPlenty);
   EXPECT_THAT(keys_of(entries), ElementsAre("c", "a", "b"));
   EXPECT_TRUE(only_rises(entries));
   EXPECT_EQ(entries.back().position, last);
-  EXPECT_EQ(store->end_of(kLog), last);
+  EXPECT_EQ(open()->end_of(kLog), last);
 }
 
 TEST_P(LogConformance, SaysWhenItWasBegunAndHowManyKeysItEverHad) {
@@ -55,9 +53,13 @@ TEST_P(LogConformance, SaysWhenItWasBegunAndHowManyKeysItEverHad) {
     return store->facts_of(kLog);
   };
   EXPECT_EQ(facts().begun, kBeforeAll) << "there is none";
-  const LogPosition end = append(*store, {"a", "b"});
+  store->mark(kLog);
   const LogPosition begun = facts().begun;
   EXPECT_NE(begun, kBeforeAll);
+  EXPECT_EQ(facts().count, 0U);
+  EXPECT_THAT(keys_in(*store), IsEmpty());
+  const LogPosition end = append(*store, {"a", "b"});
+  EXPECT_EQ(facts().begun, begun);
   EXPECT_LE(begun, end);
   EXPECT_EQ(facts().count, 2U);
   EXPECT_EQ(facts().end, end);
@@ -92,42 +94,12 @@ TEST_P(LogConformance, GivesEachKeyItsOrdinal) {
   EXPECT_EQ(ordinals(kBeforeAll), (Ordinals{{"c", 3}, {"d", 4}}));
 }
 
-TEST_P(LogConformance, IsBegunByAMark) {
-  const auto store = open();
-  store->mark(kLog);
-  const LogFacts facts = store->facts_of(kLog);
-  EXPECT_NE(facts.begun, kBeforeAll);
-  EXPECT_EQ(facts.count, 0U);
-  EXPECT_THAT(keys_in(*store), IsEmpty());
-  append(*store, {"a"});
-  store->mark(kLog);
-  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
-  EXPECT_EQ(store->facts_of(kLog).begun, facts.begun);
-}
-
 TEST_P(LogConformance, TakesPositionsFromTheClock) {
   const auto before = static_cast<std::uint64_t>(unix_now_ms());
   const LogPosition position = append(*open(), {"a"});
   const auto after = static_cast<std::uint64_t>(unix_now_ms());
   EXPECT_GE(milliseconds_of(position), before);
   EXPECT_LE(milliseconds_of(position), after);
-}
-
-TEST_P(LogConformance, KeepsEntriesAfterItWasClosed) {
-  const LogPosition last = append(*open(), {"a"});
-  EXPECT_EQ(open()->end_of(kLog), last);
-  EXPECT_THAT(keys_in(*open()), ElementsAre("a"));
-}
-
-TEST_P(LogConformance, ReadsOnBehindAPosition) {
-  const auto store = open();
-  const LogPosition first = append(*store, {"a", "b"});
-  append(*store, {"c"});
-  EXPECT_THAT(keys_of(store->read_after(kLog, first, kPlenty)), ElementsAre("c"));
-  EXPECT_THAT(store->read_after(kLog, store->end_of(kLog), kPlenty), IsEmpty());
-  const LogPosition between = log_position(milliseconds_of(first) + 1'000'000, 7);
-  EXPECT_THAT(store->read_after(kLog, between, kPlenty), IsEmpty()) << "a position that no entry has";
-  EXPECT_THAT(keys_in(*store), ElementsAre("a", "b", "c")) << "and back again";
 }
 
 TEST_P(LogConformance, ReadsNoMoreThanAskedFor) {
@@ -143,7 +115,9 @@ TEST_P(LogConformance, ReadsNoMoreThanAskedFor) {
     if (!entries.empty()) seen = entries.back().position;
   }
   EXPECT_EQ(read, keys);
-  EXPECT_THAT(keys_of(store->read_after(kLog, kBeforeAll, 1)), ElementsAre("key0"));
+  const LogPosition between = log_position(milliseconds_of(seen) + 1'000'000, 7);
+  EXPECT_THAT(store->read_after(kLog, between, kPlenty), IsEmpty()) << "a position that no entry has";
+  EXPECT_THAT(keys_of(store->read_after(kLog, kBeforeAll, 1)), ElementsAre("key0")) << "and back again";
 }
 
 TEST_P(LogConformance, CarriesManyEntriesAtOnce) {
@@ -169,11 +143,7 @@ TEST_P(LogConformance, KeepsAnyByteOfAKeyUpToOneMiB) {
 TEST_P(LogConformance, RefusesKeysThatAreTooLong) {
   const auto store = open();
   const std::string too_long(kMaxLoggedKeyBytes + 1, 'x');
-  EXPECT_EQ(message_of<ErrorKind::Usage>([&] {
-              append(*store, {"kept out too", too_long});
-            }),
-            store->name() + ": " + kLog +
-                ": a key of 1048577 bytes cannot be added, only built into a set; 1048576 bytes at most can");
+  EXPECT_EQ(failure_of([&] { append(*store, {"kept out too", too_long}); }), ErrorKind::Usage);
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
 }
 
@@ -181,20 +151,11 @@ TEST_P(LogConformance, RefusesInvalidLogNames) {
   const auto store = open();
   for (const std::string& name : {std::string(), std::string("a/b"), std::string("a b"), std::string("a%"),
                                   std::string("a\0b", 3), std::string(kMaxRecordKeyBytes + 1, 'a')}) {
-    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"key"}, name); }),
-                HasSubstr("a log's name is 1 to 200 of"));
+    EXPECT_EQ(failure_of([&] { append(*store, {"key"}, name); }), ErrorKind::Usage);
     EXPECT_EQ(failure_of([&] { store->read_after(name, kBeforeAll, 1); }), ErrorKind::Usage);
     EXPECT_EQ(failure_of([&] { store->end_of(name); }), ErrorKind::Usage);
     EXPECT_EQ(failure_of([&] { store->trim(name, kBeforeAll); }), ErrorKind::Usage);
   }
-}
-
-TEST_P(LogConformance, AppendsNothingWhenGivenNothing) {
-  const auto store = open();
-  EXPECT_EQ(append(*store, {}), kBeforeAll);
-  const LogPosition last = append(*store, {"a"});
-  EXPECT_EQ(append(*store, {}), last);
-  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
 }
 
 TEST_P(LogConformance, KeepsLogsApart) {
@@ -278,17 +239,6 @@ std::vector<std::string> all_writers_keys(int writers, int count) {
     for (std::string& key : numbered(std::to_string(writer) + ":", count)) all.push_back(std::move(key));
   }
   return all;
-}
-
-TEST_P(LogConformance, HidesNoEntryOfRacingThreadsFromAFollower) {
-  const auto expected = all_writers_keys(4, 30);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i)
-    threads.emplace_back(append_numbered, GetParam(), url_, std::to_string(i) + ":", 30);
-  const auto seen = follow(*open(), expected.size());
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(seen, UnorderedElementsAreArray(expected));
-  EXPECT_EQ(seen, keys_in(*open()));
 }
 
 TEST_P(LogConformance, HidesNoEntryOfRacingProcessesFromAFollower) {

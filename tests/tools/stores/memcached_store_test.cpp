@@ -25,9 +25,8 @@ TEST(MemcachedStore, IsOneOfThoseThatMayForget) {
 
 TEST(MemcachedStore, SaysWhatItCannotDo) {
   const auto store = open_store(shared_memcached().url());
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr("carries no adds"));
-  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->keys_with_prefix("keysieve:"); }),
-              HasSubstr("cannot list what it holds"));
+  EXPECT_EQ(failure_of([&] { append(*store, {"a"}); }), ErrorKind::Usage);
+  EXPECT_EQ(failure_of([&] { store->keys_with_prefix("keysieve:"); }), ErrorKind::Usage);
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
   EXPECT_THAT(keys_in(*store), IsEmpty());
 }
@@ -49,7 +48,7 @@ TEST(MemcachedStore, FindsNothingMissingWhileAServerIsAway) {
   const auto keys = numbered("keysieve:tags:", 64);
   store->put_many(records_of(keys, "x"));
   pair.second.kill();
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get_many(keys); }), HasSubstr(pair.url()));
+  EXPECT_EQ(failure_of([&] { store->get_many(keys); }), ErrorKind::Unavailable);
   for (const std::string& key : keys) {
     try {
       EXPECT_EQ(store->get(key), "x");
@@ -72,8 +71,8 @@ TEST(MemcachedStore, TakesNoSilenceForAnAnswer) {
   server.process().stall();
   const std::string silence = "the server does not answer in time";
   const std::vector<std::string> keys{"keysieve:seed", "keysieve:bypass"};
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:seed"); }), HasSubstr(silence));
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get_many(keys); }), HasSubstr(silence));
+  EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { store->get_many(keys); }), ErrorKind::Unavailable);
   EXPECT_EQ(failure_of([&] { put(*store, "keysieve:seed", "y"); }), ErrorKind::Unavailable);
   EXPECT_EQ(failure_of([&] { store->compare_and_set({"keysieve:seed", "y"}, "x"); }), ErrorKind::Unavailable);
   EXPECT_EQ(failure_of([&] { remove_record(*store, "keysieve:seed"); }), ErrorKind::Unavailable);
@@ -118,17 +117,16 @@ TEST(MemcachedStore, TakesNoErrorForAMissingRecord) {
 TEST(MemcachedStore, TakesNoMemoryForAValueThatIsLargerThanAnyRecord) {
   const CannedServer server("\r\n", "VALUE keysieve:seed 0 9999999999\r\nx");
   const auto store = open_store("memcached://" + server.address() + "?timeout=2m");
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:seed"); }),
-              HasSubstr("its reply is larger than a record can be"));
+  EXPECT_EQ(failure_of([&] { store->get("keysieve:seed"); }), ErrorKind::Unavailable);
 }
 
 TEST(MemcachedStore, SaysThatAServerWithoutEvictionIsFull) {
   const MemcachedServer server({"-m", "2", "-M"});
   const auto store = open_store(patient(server.url()));
-  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] {
-                for (const std::string& key : numbered("keysieve:", 1'000)) put(*store, key, long_value());
-              }),
-              HasSubstr("the server has no room for it"));
+  EXPECT_EQ(failure_of([&] {
+              for (const std::string& key : numbered("keysieve:", 1'000)) put(*store, key, long_value());
+            }),
+            ErrorKind::CannotCreate);
 }
 
 TEST(MemcachedStore, DeniesASwapAfterTheRecordWasEvicted) {
@@ -144,8 +142,7 @@ TEST(MemcachedStore, FindsOutThatTheServerDropsTheEndOfValues) {
   const auto store = open_store(patient(shared_memcached().url()));
   for (const std::string stored : {"", "x", "{\"current\":", "0123456789abcdef"}) {
     shared_memcached().set("keysieve:a", stored);
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("keysieve:a"); }), HasSubstr("opts=f"))
-        << stored;
+    EXPECT_EQ(failure_of([&] { store->get("keysieve:a"); }), ErrorKind::Data) << stored;
     EXPECT_EQ(failure_of([&] {
                 store->compare_and_set({"keysieve:a", "y"}, stored);
               }),

@@ -217,5 +217,14 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
   }
 }
 
+#ifndef KEYSIEVE_REDIS_TLS
+TEST(StoreUrl, OfTlsIsRefusedByABuildWithoutIt) {
+  for (const std::string url :
+       {"rediss://127.0.0.1:1", "rediss-cluster://127.0.0.1:1", "rediss-sentinel://127.0.0.1:1/mymaster"}) {
+    EXPECT_THAT(refusal_to_open<ErrorKind::Usage>(url + "?ca_file=/ca.crt"), StartsWith(url + ": "));
+  }
+}
+#endif
+
 }  // namespace
 }  // namespace keysieve::test

@@ -76,24 +76,6 @@ TEST_F(AddsMirrorTest, HasAllThatItsFileHoldsOrSaysWhyNotWhateverFaultItMeets) {
   EXPECT_GT(cannot_sync, 0);
 }
 
-TEST_F(AddsMirrorTest, HasWhatItSavedAfterARestart) {
-  Entries all;
-  for (std::uint64_t batch = 0; batch < 5; ++batch) {
-    const Entries entries = adds(1 + 10 * batch, 10);
-    all.insert(all.end(), entries.begin(), entries.end());
-    EXPECT_TRUE(mirror_.merge(entries));
-    mirror_.save();
-    EXPECT_EQ(saved_keys(), keys_of(all));
-  }
-}
-
-TEST_F(AddsMirrorTest, KeepsKeysOfAnyBytes) {
-  const Entries entries{add(1, ""), add(2, std::string("\0\xff\n", 3)), add(3, std::string(1 << 20, 'x'))};
-  mirror_.merge(entries);
-  mirror_.save();
-  EXPECT_EQ(saved_keys(), keys_of(entries));
-}
-
 TEST_F(AddsMirrorTest, TakesEachEntryOnce) {
   EXPECT_EQ(mirror_.merge(adds(1, 100)), LogPosition{});
   EXPECT_EQ(mirror_.merge(adds(1, 100)), std::nullopt);

@@ -82,15 +82,6 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhyWithoutItsPassword) {
   }
 }
 
-TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {
-  site_.configure(status_config() + tags_set);
-  start();
-  ASSERT_TRUE(says("status page and metrics at unix:")) << log();
-  for (const char* path : {"/metric", "/../etc/passwd", "/index.html", "//"}) {
-    EXPECT_EQ(get(path).status, 404) << path;
-  }
-}
-
 TEST_F(KeysievedStatus, IsServedElsewhereAfterAReloadAndGoesWithTheLoader) {
   follow_tags();
   EXPECT_FALSE(std::filesystem::exists(socket())) << "off, unless it is configured";

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@ class EventfulStore : public StoreDecorator {
     std::function<void()> before_records = [] {};
     std::function<void()> before_fetch = [] {};
     std::function<void()> before_log = [] {};
+    std::function<void(std::span<const LogEntry>)> after_log = [](auto) {};
     int calls = 0;
   };
 
@@ -44,7 +46,9 @@ class EventfulStore : public StoreDecorator {
                                    std::size_t max_entries) override {
     ++events_.calls;
     events_.before_log();
-    return StoreDecorator::read_after(log, after, max_entries);
+    auto entries = StoreDecorator::read_after(log, after, max_entries);
+    events_.after_log(entries);
+    return entries;
   }
 
  private:
@@ -82,10 +86,10 @@ class SetRefresherTest : public ::testing::Test {
     return outcome;
   }
   Trouble trouble() { return refresh().trouble; }
-  // The next look refuses what the store calls current, and says this.
-  void expect_refusal(const std::string& part_of_reason) {
-    EXPECT_THAT(refresh(), IsRefused());
-    EXPECT_THAT(refresher_->outcome().reason, ::testing::HasSubstr(part_of_reason));
+  // How many builds were refused for this.
+  [[nodiscard]] std::uint64_t refused(ErrorKind kind) const {
+    const auto* place = std::ranges::find(kRefusals, kind);
+    return recorder_.report().refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
   }
   // Generation 1 is live.
   void go_live(KeyRange keys = kKeys) {

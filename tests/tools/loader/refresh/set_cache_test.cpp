@@ -9,7 +9,6 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 #include <thread>
 #include <tuple>
@@ -124,23 +123,19 @@ TEST_F(SetCacheTest, ReplacesNoStateThatItCannotRead) {
 
 TEST_F(SetCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
   cache_.save(7, tags_.get());
-  const auto refusal = [&] {
-    return message_of<ErrorKind::NotTrusted>([&] { std::ignore = cache_.load(); });
-  };
-  const auto expect_refused = [&](const std::string& path, mode_t mode, mode_t after,
-                                  const std::string& name) {
+  const auto failure = [&] { return failure_of([&] { std::ignore = cache_.load(); }); };
+  const auto expect_refused = [&](const std::string& path, mode_t mode, mode_t after) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
-    EXPECT_EQ(refusal(), name + ": not trusted: its group or others may write to it") << mode;
+    EXPECT_EQ(failure(), ErrorKind::NotTrusted) << path << mode;
     ASSERT_EQ(::chmod(path.c_str(), after), 0);
     if (::geteuid() != 0) return;
     ASSERT_EQ(::chown(path.c_str(), 54'321, 0), 0);
-    EXPECT_EQ(refusal(), name + ": not trusted: it belongs to uid 54321");
+    EXPECT_EQ(failure(), ErrorKind::NotTrusted) << path;
     ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
   };
-  for (const mode_t mode : {0770U, 0707U, 01777U})
-    expect_refused(folder_.path(), mode, 0700, "cache " + folder_.path());
+  for (const mode_t mode : {0770U, 0707U, 01777U}) expect_refused(folder_.path(), mode, 0700);
   for (const std::string& file : {cache_.path_of(), cache_.path_of(".state")}) {
-    for (const mode_t mode : {0660U, 0606U}) expect_refused(file, mode, 0640, file);
+    for (const mode_t mode : {0660U, 0606U}) expect_refused(file, mode, 0640);
   }
   EXPECT_TRUE(cache_.load());
 }
@@ -179,8 +174,7 @@ TEST_F(SetCacheTest, RefusesATruncatedOrEmptySnapshot) {
 TEST_F(SetCacheTest, RefusesTheSnapshotOfAnotherSet) {
   SetCache shop(folder_.path(), "shop");
   shop.save(7, tags_.get());
-  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(shop.load()); });
-  EXPECT_NE(message.find("shop.ks holds set \"tags\", not \"shop\""), std::string::npos) << message;
+  EXPECT_EQ(failure_of([&] { static_cast<void>(shop.load()); }), ErrorKind::Data);
 }
 
 TEST_F(SetCacheTest, GivesNoSnapshotTheGenerationOfAnotherThatReplacesIt) {
@@ -208,15 +202,6 @@ TEST_F(SetCacheTest, DoesNotFollowASymbolicLink) {
   std::filesystem::rename(cache_.path_of(), folder_ / "elsewhere");
   std::filesystem::create_symlink(folder_ / "elsewhere", cache_.path_of());
   EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load()); }), ErrorKind::MissingInput);
-}
-
-TEST_F(SetCacheTest, NamesTheFolderThatIsMissing) {
-  SetCache nowhere(folder_ / "nowhere", "tags");
-  for (const auto& use : std::vector<std::function<void()>>{[&] { static_cast<void>(nowhere.find()); },
-                                                            [&] { nowhere.save(1, tags_.get()); }}) {
-    EXPECT_EQ(message_of<ErrorKind::MissingInput>(use),
-              "cache " + folder_ / "nowhere" + ": No such file or directory");
-  }
 }
 
 TEST_F(SetCacheTest, KeepsTheNewestMomentsOfTheSignersThatCount) {
@@ -270,34 +255,6 @@ TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   start();
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
-}
-
-// As at a reboot with the store unreachable, after the configuration was tightened.
-TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
-  struct Case {
-    const char* name;
-    Guards guards;
-    std::uint64_t max_bytes;
-  };
-  const std::vector<Case> cases{{"min_keys", {.min_keys = 2000}, 0},
-                                {"max_fpr", {.max_fpr = 1e-12}, 0},
-                                {"required_keys", {.required_keys = {"no such key"}}, 0},
-                                {"max_size", {}, 4096}};
-  go_live();
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  for (const Case& tightened : cases) {
-    set_.guards = tightened.guards;
-    set_.max_bytes = tightened.max_bytes;
-    start();
-    EXPECT_EQ(trouble(), Trouble::StoreUnreachable) << tightened.name;
-    EXPECT_EQ(site_.live("tags"), std::nullopt) << tightened.name;
-  }
-  set_.guards = {};
-  set_.max_bytes = 0;
-  start();
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
 // Once it is trusted, it is tried again after a wait: at each look it would be read in vain.
@@ -369,13 +326,15 @@ TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
   for (int push = 0; push < 2; ++push) {
     site_.push("tags", kKeys);
     EXPECT_EQ(refresh().exit_status, 0);
-    EXPECT_THAT(recorder_.report().cache_trouble, ::testing::HasSubstr("may write to it"));
+    EXPECT_NE(recorder_.report().cache_trouble, "");
     EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
   }
   std::filesystem::rename(site_.root() / "store", site_.root() / "away");
   EXPECT_EQ(trouble(), Trouble::NeverPushed);
   EXPECT_EQ(in_shared_memory(), (std::vector<std::string_view>{"not_pushed", "not_cached"}));
   std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(recorder_.report().cache_trouble, "");

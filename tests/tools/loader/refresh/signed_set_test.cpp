@@ -11,8 +11,6 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr UnixSeconds kMoment = 1'700'000'000;
 constexpr UnixSeconds kLatestMoment = 1'000'000'000'000;
 
@@ -53,13 +51,9 @@ class SignedSetRefresher : public SetRefresherTest {
     push_any(built(&key_));
     ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
-  void expect_refused(const std::string& reason, ErrorKind kind = ErrorKind::NotSigned,
-                      std::uint64_t refusals = 1) {
-    const RefreshOutcome& outcome = refresh();
-    EXPECT_THAT(outcome, IsRefused());
-    EXPECT_THAT(outcome.reason, HasSubstr(reason));
-    const auto* place = std::ranges::find(kRefusals, kind);
-    EXPECT_EQ(recorder_.report().refused.at(static_cast<std::size_t>(place - kRefusals.begin())), refusals);
+  void expect_refused(ErrorKind kind, std::uint64_t refusals = 1) {
+    EXPECT_THAT(refresh(), IsRefused());
+    EXPECT_EQ(refused(kind), refusals) << refresher_->outcome().reason;
     EXPECT_EQ(site_.live_generation("tags"), 1U) << "what is live stays";
     EXPECT_TRUE(site_.knows("tags", kKeys));
   }
@@ -71,35 +65,30 @@ class SignedSetRefresher : public SetRefresherTest {
 TEST_F(SignedSetRefresher, KeepsWhatIsLiveUnlessItsKeyHasSignedTheNext) {
   go_live_signed();
   std::uint64_t refusals = 0;
-  const auto expect_next_refused = [&](const SnapshotBytes& next, const std::string& reason) {
+  const auto expect_next_refused = [&](const SnapshotBytes& next) {
     push_any(next);
-    expect_refused(reason, ErrorKind::NotSigned, ++refusals);
+    expect_refused(ErrorKind::NotSigned, ++refusals);
   };
-  expect_next_refused(built(nullptr, kMoreKeys, kMoment + 1),
-                      "is not signed, but must be by " + to_hex(key_.public_key()).substr(0, 16));
-  expect_next_refused(built(&other_, kMoreKeys, kMoment + 1),
-                      "is signed by " + to_hex(other_.public_key()).substr(0, 16));
-  expect_next_refused(forged(built(&key_, kMoreKeys, kMoment + 1), kMoment + 2),
-                      "the signature does not match its header");
+  expect_next_refused(built(nullptr, kMoreKeys, kMoment + 1));
+  expect_next_refused(built(&other_, kMoreKeys, kMoment + 1));
+  expect_next_refused(forged(built(&key_, kMoreKeys, kMoment + 1), kMoment + 2));
 }
 
 TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnOlderOneIsReplayedAfterARebootToo) {
   push_any(built(&key_, kKeys, kMoment + 3600));
   ASSERT_EQ(trouble(), Trouble::None);
   push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused("older than what was live, as of 2023-11-14T23:13:20Z", ErrorKind::Older);
+  expect_refused(ErrorKind::Older);
   site_.wipe_shared_memory();
   start();
-  expect_refused("older than what was live", ErrorKind::Older);
+  expect_refused(ErrorKind::Older);
 }
 
 TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnEarlierBuildOfTheSameListIsReplayed) {
   push_any(built_at(kMoment + 60, kKeys));
   ASSERT_EQ(trouble(), Trouble::None);
   push_any(built_at(kMoment + 59, kMoreKeys));
-  expect_refused(
-      "is signed as of 2023-11-14T22:13:20Z, built at 2023-11-14T22:14:19Z, older than what was live",
-      ErrorKind::Older);
+  expect_refused(ErrorKind::Older);
   push_any(built_at(kMoment + 61, kMoreKeys));
   EXPECT_EQ(trouble(), Trouble::None);
 }
@@ -140,8 +129,7 @@ TEST_F(SignedSetRefresher, RefusesARollback) {
   push_any(built(&key_, kMoreKeys, kMoment + 1));
   ASSERT_EQ(trouble(), Trouble::None);
   site_.roll_back("tags");
-  expect_refusal("generation 3 refused");
-  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("build it again"));
+  EXPECT_THAT(refresh(), IsRefused());
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 
@@ -182,7 +170,7 @@ TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherSetIsPassedOff) {
     store->put_many({&record, 1});
   }
   refresher_->try_again_now();
-  expect_refusal("holds set \"other\", not \"tags\"");
+  EXPECT_THAT(refresh(), IsRefused());
   EXPECT_TRUE(site_.holds("tags", kKeys));
 }
 
@@ -217,7 +205,7 @@ TEST_F(SignedSetRefresher, SaysThatWhatIsLiveIsNotSigned) {
   ASSERT_EQ(trouble(), Trouble::None);
   set_.public_keys = {key_.public_key()};
   start();
-  expect_refused("is not signed");
+  expect_refused(ErrorKind::NotSigned);
   push_any(built(&key_, kMoreKeys, kMoment + 3601));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
@@ -231,7 +219,7 @@ TEST_F(SignedSetRefresher, DoesNotTrustAForgedLivePublication) {
   ASSERT_EQ(trouble(), Trouble::None);
   set_.public_keys = {key_.public_key()};
   start();
-  expect_refused("the signature does not match its header");
+  expect_refused(ErrorKind::NotSigned);
   push_any(built(&key_, kMoreKeys));
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);
@@ -248,7 +236,7 @@ TEST_F(SignedSetRefresher, TrustsWhatWasLiveBeforeItHadAPublicKey) {
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live("tags")->id, before);
   push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused("older than what was live", ErrorKind::Older);
+  expect_refused(ErrorKind::Older);
 }
 
 // Who has stolen it may have signed any moment.

@@ -18,7 +18,7 @@
 namespace keysieve::test {
 namespace {
 
-constexpr Milliseconds kPollInterval{1000};
+constexpr Milliseconds kEachSecond{1000};
 constexpr Milliseconds kShortestWait{1};  // without jitter
 constexpr SteadyTime kFirstTry{std::chrono::hours(1)};
 
@@ -28,7 +28,7 @@ bool has_seed(Store& store) {
 
 TEST(StoreConnection, LeavesAFailedStoreAloneUntilItsNextRound) {
   RedisServer redis;
-  StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", kEachSecond);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   redis.kill();
   const auto failure = message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry, has_seed); });
@@ -75,7 +75,7 @@ TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   RedisServer redis;
-  StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", kEachSecond);
   redis.kill();
   EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
   redis.start();
@@ -86,7 +86,7 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
 
 // However long its failover may last.
 void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
-  StoreConnection connection(store_opener(url), "redis", kPollInterval);
+  StoreConnection connection(store_opener(url), "redis", kEachSecond);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   lost.kill();
   const auto begin = std::chrono::steady_clock::now();
@@ -113,7 +113,7 @@ TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
   TemporaryDirectory directory;
   const std::string url = "lmdb:" + directory / "lmdb";
   open_store(url);  // makes it
-  StoreConnection connection(store_opener(url), "lmdb", kPollInterval);
+  StoreConnection connection(store_opener(url), "lmdb", kEachSecond);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");

@@ -4,9 +4,7 @@
 
 #include "tests/support/certificates.hpp"
 #include "tests/support/matchers.hpp"
-#include "tests/support/memcached_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/records/chunk.hpp"
@@ -103,7 +101,6 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
   fs::rename(old, folder);
   expect_stays_live(1, "generation 3 of before");
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("older than what was live"));
   fs::rename(folder, old);
   fs::rename(server_.folder("new"), folder);
   expect_follows(kMoreKeys);
@@ -128,10 +125,11 @@ TEST_F(SetRefresherAtAWebServer, TellsNobodyToPushAgainWhereNobodyCan) {
   const SnapshotRecord record = site_.push("tags", kMoreKeys, folder_url_);
   remove_record(*open_store(folder_url_), chunk_key("keysieve", "tags", record.push_id, 0));
   refresh();
-  expect_refusal("is damaged: keysieve:tags:");
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_THAT(refresher_->outcome().reason, Not(HasSubstr("push again")));
   remove_record(*open_store(folder_url_), "keysieve:tags:current");
   EXPECT_EQ(trouble(), Trouble::NeverPushed);
-  EXPECT_THAT(refresher_->outcome().reason, ::testing::EndsWith("holds no snapshot of it any more"));
+  EXPECT_THAT(refresher_->outcome().reason, Not(HasSubstr("push again")));
 }
 
 TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
@@ -175,7 +173,6 @@ TEST_F(SetRefresherAtAWebServer, SaysThatALogEndsInTheMiddleOfAnEntry) {
     replace(name, log.substr(0, size));
     for (int i = 0; i < 2; ++i) {
       EXPECT_THAT(refresh(), IsRefused()) << size;
-      EXPECT_THAT(refresher_->outcome().reason, HasSubstr("adds ends in the middle of an entry")) << size;
       EXPECT_TRUE(site_.knows("tags", kAdded)) << size;
     }
   }
@@ -197,53 +194,6 @@ TEST_F(SetRefresherAtAWebServer, PublishesNothingBesideALogThatWasCut) {
     EXPECT_THAT(refresh(), IsRefused());
     EXPECT_EQ(site_.live_generation("tags"), 0U);
   }
-}
-
-// memcached restarts empty and is emptied: what is live stays live, and a reboot is survived too.
-
-class SetRefresherAtMemcached : public SetRefresherTest {
- protected:
-  SetRefresherAtMemcached() {
-    url_ = patient(server_.url());
-    site_.push("tags", kKeys, url_);
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  }
-
-  void expect_first_stays_live() {
-    EXPECT_EQ(refresher_->outcome().live->generation, 1U);
-    EXPECT_TRUE(site_.knows("tags", kKeys));
-    EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys)) << "it answers, and not maybe to everything";
-  }
-  void reboot() {
-    site_.wipe_shared_memory();
-    start();
-  }
-
-  MemcachedServer server_;
-};
-
-TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
-  for (const bool restarts : {false, true}) {
-    if (restarts) {
-      server_.kill();
-      EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-      expect_first_stays_live();
-      server_.start();
-    } else {
-      server_.flush();
-    }
-    const RefreshOutcome& outcome = refresh();
-    EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
-    EXPECT_EQ(outcome.exit_status, 66);
-    EXPECT_THAT(outcome.reason, HasSubstr("holds no snapshot of it any more: push again"));
-    expect_first_stays_live();
-  }
-  reboot();
-  EXPECT_EQ(trouble(), Trouble::NeverPushed);
-  expect_first_stays_live();
-  EXPECT_EQ(site_.push("tags", kMoreKeys, url_).generation, 1U) << "the numbers begin again";
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
 }
 
 }  // namespace

@@ -150,10 +150,10 @@ TEST_F(RedisLog, IsRefusedOnceAReplyExceedsTheLimit) {
                     std::to_string(entries) +
                     " do redis.call('XADD', 'log', i .. '-0', unpack(entry)) end\" 0");
     const auto refused = HasSubstr("log: is larger than a record can be");
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { all(); }), refused) << entries;
+    EXPECT_EQ(failure_of([&] { all(); }), ErrorKind::Data) << entries;
     EXPECT_EQ(store_->get("other"), std::nullopt) << "the next command is answered";
     if (entries > 1) continue;
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->end_of("log"); }), refused);
+    EXPECT_EQ(failure_of([&] { store_->end_of("log"); }), ErrorKind::Data);
   }
   server_.command("FLUSHALL");
 }
@@ -172,8 +172,7 @@ TEST_F(RedisLog, ReadsMoreEntriesThanOneReplyHolds) {
 TEST_F(RedisLog, RefusesToListNamesThatAreTooLongForRecords) {
   server_.command(
       "EVAL \"for i = 1, 40 do redis.call('SET', 'a' .. i .. string.rep('x', 1000000), '') end\" 0");
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->keys_with_prefix("a"); }),
-              HasSubstr("a*: is larger than a record can be"));
+  EXPECT_EQ(failure_of([&] { store_->keys_with_prefix("a"); }), ErrorKind::Data);
   server_.command("FLUSHALL");
 }
 
@@ -182,7 +181,7 @@ TEST_F(RedisLog, IsNotARecord) {
   server_.command("SET record 1");
   server_.command("SET log2 1");
   EXPECT_THAT(store_->keys_with_prefix("log"), ElementsAre("log2"));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
+  EXPECT_EQ(failure_of([&] { store_->get("log"); }), ErrorKind::Data);
   EXPECT_EQ(failure_of([&] { append(*store_, {"a"}, "record"); }), ErrorKind::Data);
   EXPECT_EQ(failure_of([&] { store_->read_after("record", kBeforeAll, 1); }), ErrorKind::Data);
   EXPECT_EQ(failure_of([&] { store_->end_of("record"); }), ErrorKind::Data);
@@ -232,15 +231,14 @@ TEST_F(RedisWatch, MissesTheChangesOfAUserWhoMayNotPublish) {
 
 TEST_F(RedisWatch, RefusesAMessageThatIsTooLong) {
   server_.command("EVAL \"redis.call('PUBLISH', 'keysieve:changes', string.rep('x', 100000))\" 0");
-  EXPECT_THAT(
-      message_of<ErrorKind::Data>([&] { EXPECT_TRUE(eventually([&] { return !watch_->take().empty(); })); }),
-      HasSubstr("keysieve:changes: is larger than a record can be"));
+  EXPECT_EQ(failure_of([&] { EXPECT_TRUE(eventually([&] { return !watch_->take().empty(); })); }),
+            ErrorKind::Data);
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
   server_.kill();
   ASSERT_TRUE(is_readable(*watch_));
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { watch_->take(); }), HasSubstr(server_.tcp_url()));
+  EXPECT_EQ(failure_of([&] { watch_->take(); }), ErrorKind::Unavailable);
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+// Histories of one set on one host, written as "push; look; add 20; look; rollback; look": a store of a real
+// kind, the promises of the simulation (tests/simulation/promises.hpp), which are checked after each step for
+// a process that was there from the beginning and for one that comes now, and a player of such scripts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tests/simulation/promises.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+
+// What a step takes from the store's contents.
+enum class Part { All, Log, Records };
+
+// A kind of store whose contents can be copied under a name, and brought back. "" are those in use.
+struct HistoryStore {
+  const char* name;
+  std::string (*empty_store)(const TemporaryDirectory& root);
+  // Replaces that part of `to`; of what was never copied, nothing is there.
+  void (*copy)(const TemporaryDirectory& root, const std::string& from, const std::string& to, Part part);
+};
+extern const HistoryStore kDirHistory;
+extern const HistoryStore kRedisHistory;
+extern const HistoryStore kMemcachedHistory;  // has no log, and can only be emptied
+
+// The source has the keys 0 to 9 when a history begins. After a step that fails nothing is played.
+class History : public SetRefresherTest {
+ protected:
+  explicit History(const HistoryStore& kind);
+
+  // Steps, which a semicolon parts. R: keys, such as 20 or 30-39. N: a name.
+  // - import R, drop R: keys come into the source, or leave it, without an add.
+  // - add R: adds the keys, and commits them. flood: adds 70,000 others, more than one look reads.
+  // - push, build N, push N: builds the source with all that was added so far; pushes that build.
+  // - rebuild: builds and pushes; the build begins now, and knows no open transaction.
+  // - rollback, rollback far: to the generation before, or to the oldest one.
+  // - look, look TROUBLE, look TROUBLE maybe: looks until all is done. maybe: so is every answer.
+  // - take, take no: brings in adds without a look, or does not.
+  // - restart, reboot, new host: the loader's process begins again; without memory; without its cache, too.
+  // - lose mirror: the cache loses the adds.
+  // - away, back: the store cannot be asked, and can again.
+  // - save N, load N, load log N, load records N: copies what the store holds, and brings it back.
+  // - lose log, lose pointer, wipe, delete: the store loses them, or all; as `keysieve delete`.
+  // - shrink, guard: the host's guards are the usual ones; they refuse every build.
+  // - live N, has R: the build with that number answers, 0: none; the keys are maybe.
+  // - X fails: the step X throws an Error.
+  void play(std::string_view script);
+  // To every key, because adds are lost.
+  [[nodiscard]] bool answers_maybe() { return workers_.attached() == nullptr && workers_.answers_maybe(); }
+
+  const HistoryStore& kind_;
+
+ private:
+  // The processes of the host that look keys up.
+  class Workers final : public PromisedHost {
+   public:
+    explicit Workers(std::string directory) : PromisedHost("the host"), directory_(std::move(directory)) {}
+    const Attachment* attached() override;
+    [[nodiscard]] bool answers_maybe() const override {
+      return new_->availability() == Availability::Bypassed;
+    }
+    void begin_again() { old_.emplace(ReaderSettings{.directory = directory_}, kSimulatedSet); }
+
+   private:
+    std::string directory_;
+    std::optional<SetReader> old_{std::in_place, ReaderSettings{.directory = directory_}, kSimulatedSet};
+    std::optional<SetReader> new_;
+  };
+
+  void step(const std::string& text);
+  bool change_source(const std::vector<std::string>& words);
+  bool change_store(const std::vector<std::string>& words);
+  bool change_host(const std::vector<std::string>& words);
+  bool expect(const std::vector<std::string>& words);
+  void look(const std::vector<std::string>& words);
+  void add(const std::vector<std::string>& keys, const Keys& counted);
+  const Build& build(const LogPosition& adds_from);
+  void push(const Build& build);
+  void load(const std::string& name, Part part);
+  void reboot(bool with_disk);
+
+  std::unique_ptr<Store> direct_;
+  Promises promises_;
+  Workers workers_{site_.directory()};
+  std::map<std::string, const Build*> builds_;
+  std::map<std::string, Logged> saved_;
+  UnixSeconds as_of_ = 1'700'000'000;
+};
+
+}  // namespace keysieve::test
