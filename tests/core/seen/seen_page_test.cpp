@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <csignal>
 #include <random>
 
@@ -165,6 +166,26 @@ TEST_F(SeenPageTest, LeadsToNoMemoryThatAnotherUserHasMade) {
   EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(),
               AllOf(HasSubstr(page_path()), HasSubstr("by uid 0, not of 4352 bytes by uid 54321")));
+}
+
+// Golden: a page outlives an update of the loader and the extension.
+TEST(SeenPageLayout, NeverChanges) {
+  const SeenEntry entry{.plan = {.window = {.begins = 1, .ends = 2, .kept_for = 3},
+                                 .growth = 4,
+                                 .capacity = 5,
+                                 .rate = 0.5,
+                                 .size = {.words = 6, .block_words = 7}},
+                        .begun_at = 8,
+                        .segment_key = 9,
+                        .unused = 0};
+  EXPECT_THAT((std::bit_cast<std::array<std::uint64_t, sizeof entry / 8>>(entry)),
+              ::testing::ElementsAre(1, 2, 3, 4, 5, std::bit_cast<std::uint64_t>(0.5), 6, 7, 8, 9));
+  const std::array offsets{
+      offsetof(SeenPage, endian_mark),     offsetof(SeenPage, abi_major), offsetof(SeenPage, seed),
+      offsetof(SeenPage, header_checksum), offsetof(SeenPage, state),     offsetof(SeenPage, on_unavailable),
+      offsetof(SeenPage, looked_at),       offsetof(SeenPage, troubles),  offsetof(SeenPage, next_look),
+      offsetof(SeenPage, bypass_until),    offsetof(SeenPage, log),       offsetof(SeenPage, entries)};
+  EXPECT_THAT(offsets, ::testing::ElementsAre(8, 12, 16, 32, 64, 128, 136, 144, 152, 160, 192, 4096));
 }
 
 class SeenPageOfWorkers : public test::SeenSets {
