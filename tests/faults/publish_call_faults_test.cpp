@@ -14,7 +14,7 @@ struct Place {
   const char* name;
   std::filesystem::path (*parent)();
 };
-const Place kMemory{"memory", [] { return parent_in_memory(); }};
+const Place kMemory{"memory", [] { return fast_folder(); }};
 const Place kDisk{"disk", [] { return std::filesystem::temp_directory_path(); }};
 
 class PublishCallFaults : public TracedGenerations, public ::testing::WithParamInterface<Place> {

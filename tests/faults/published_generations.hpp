@@ -10,8 +10,7 @@ namespace keysieve::test {
 
 class PublishedGenerations : public SharedMemory {
  protected:
-  explicit PublishedGenerations(const std::filesystem::path& parent = parent_in_memory())
-      : SharedMemory(parent) {}
+  explicit PublishedGenerations(const std::filesystem::path& parent = fast_folder()) : SharedMemory(parent) {}
 
   std::uint64_t publish_generation(std::uint64_t generation) const {
     return publisher().publish(generations_.snapshot(generation), generation);

@@ -19,41 +19,6 @@
 namespace keysieve::test {
 namespace {
 
-// The server has every write that it confirmed on its disk.
-TEST(LostServer, DuringAPushHasTheOldOrTheNewGeneration) {
-  RedisServer redis({"--appendonly", "yes", "--appendfsync", "always"});
-  pushing(0)(*open_store(redis.unix_url()));
-  std::mt19937 random(1);
-  const unsigned rounds = soak_rounds(4, 300);
-  unsigned interrupted = 0;
-  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
-    const std::string when = "round " + std::to_string(round);
-    const std::size_t number = 1 + round % 2;
-    const pid_t pusher = start_process([&] {
-      pushing(number)(*open_store(redis.unix_url()));
-      return 0;
-    });
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 12'000));
-    redis.kill();
-    const bool is_done = wait_for(pusher) == 0;
-    if (!is_done) ++interrupted;
-    redis.start();
-    ASSERT_TRUE(eventually([&] { return redis.command("PING") == "+PONG"; }))
-        << "it reads what is on the disk";
-    const auto store = open_store(redis.unix_url());
-    expect_usable(*store, when);
-    const auto is_current = [&] {
-      return std::ranges::equal(pull(*store, "tags").snapshot.get(), numbered_snapshot(number).get());
-    };
-    EXPECT_TRUE(is_current() || !is_done) << when;
-    pushing(number)(*store);
-    EXPECT_TRUE(is_current()) << when;
-    expect_nothing_else_after_a_day(*store, when, 1 + round);
-  }
-  soak_report("Redis killed in the middle of a push and started again: " + std::to_string(rounds) +
-              " times, " + std::to_string(interrupted) + " pushes interrupted; old or new each time");
-}
-
 class LostServerUnderKeysieved : public Keysieved {};
 
 // The server comes back empty each time.

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "core/builder/base/log_positions.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
@@ -90,6 +91,8 @@ class OtherUser : public LiveLayers {
     ASSERT_EQ(as_loader([this] { return publish_as_loader(); }), 2);
     ASSERT_EQ(as_loader([this] {
                 fill_cache();
+                SeenWriter writer(directory_.path(), "clicks", kWorkerGroup);
+                writer.create({42}, OnUnavailable::New);
                 return 0;
               }),
               0);
@@ -135,6 +138,7 @@ class OtherUser : public LiveLayers {
     return {file(snapshot_file_name(3)), file(snapshot_file_name(3) + ".tmp"),
             file(live_file_name(3)),     file(live_file_name(3) + ".tmp"),
             file("control.tmp"),         directory_ / "shop",
+            directory_ / "seen/views",   directory_ / "seen/clicks/new",
             cache() + "/shop.ks",        cache() + "/.put-1"};
   }
 
@@ -159,7 +163,8 @@ int count_successes(const std::vector<std::string>& paths, const std::vector<Att
 
 TEST_F(OtherUser, CannotChangeAnyExistingFile) {
   const std::vector<std::string> paths = all_paths();
-  ASSERT_GE(paths.size(), 12U) << "directory, set, lock, control, 2 publications, cache and its 3 files";
+  ASSERT_GE(paths.size(), 16U)
+      << "directory, set, lock, control, 2 publications, cache, a seen set, their files";
   for_each_other([&] { return count_successes(paths, kOnWhatIsThere); });
   soak_report("another user, of the workers' group and of none: " +
               std::to_string(2 * paths.size() * kOnWhatIsThere.size()) +

@@ -29,7 +29,7 @@ class StarvedBuild : public ::testing::TestWithParam<std::string> {
     return builder.finish();
   }
 
-  TemporaryDirectory folder_{parent_in_memory()};
+  TemporaryDirectory folder_{fast_folder()};
   std::vector<std::string> keys_ = numbered_keys("key", 300);
   std::vector<std::string> absent_ = numbered_keys("absent", 100);
 };
@@ -156,7 +156,7 @@ TEST_F(StarvedReader, NeverAnswersFromAFolderWhoseSuccessorItCannotUse) {
 // A copy has the same numbers but other files, and only those get all later keys.
 class StarvedReaderOfACopy : public LiveLayers {
  protected:
-  StarvedReaderOfACopy() : LiveLayers(parent_in_memory()) {}
+  StarvedReaderOfACopy() : LiveLayers(fast_folder()) {}
   void replace_by_copy() const {
     const std::string away = folder() + ".away";
     std::filesystem::remove_all(away);

@@ -77,12 +77,10 @@ constexpr std::uint64_t kLast = 4;
 
 class StarvedPrograms : public ::testing::Test {
  protected:
-  [[nodiscard]] ProgramResult run(const std::string& program, std::vector<std::string> arguments) {
-    return run_program(
-        {.program = program, .arguments = std::move(arguments), .environment = faults_.environment()});
-  }
   [[nodiscard]] ProgramResult keysieve(std::vector<std::string> arguments) {
-    return run(KEYSIEVE_PROGRAM, std::move(arguments));
+    return run_program({.program = KEYSIEVE_PROGRAM,
+                        .arguments = std::move(arguments),
+                        .environment = faults_.environment()});
   }
   // The same with enough memory; returns what it prints.
   std::string succeed(std::vector<std::string> arguments) {
@@ -216,22 +214,6 @@ class StarvedKeysieved : public StarvedPrograms {
   std::string socket_ = site_.root() / "status.sock";
   std::optional<KeysievedProcess> keysieved_;
 };
-
-TEST_F(StarvedKeysieved, OnceLeavesWhatIsLiveAndIsDoneTheNextTime) {
-  std::uint64_t generation = 1;
-  std::uint64_t before = 0;
-  starve_program(
-      "keysieved --once",
-      [&] {
-        before = site_.live_generation("tags");
-        generation = site_.push("tags", kKeys).generation;
-        return run(KEYSIEVED_PROGRAM, {"--once", "--config", site_.config_path()});
-      },
-      [&](bool is_done) {
-        EXPECT_THAT(site_.live_generation("tags"), AnyOf(generation, is_done ? generation : before));
-        EXPECT_EQ(site_.knows("tags", kKeys), site_.live_generation("tags") != 0);
-      });
-}
 
 // While it runs. Where it ends, it does so with exit status 71, and the next one goes on.
 TEST_F(StarvedKeysieved, GoesOnOrIsFollowedByOneThatDoes) {

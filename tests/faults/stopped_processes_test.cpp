@@ -46,26 +46,6 @@ TEST_F(StoppedReader, AnswersRightlyHoweverMuchIsPublishedMeanwhile) {
               std::to_string(rounds) + " times, all served rightly");
 }
 
-TEST_F(StoppedReader, AnswersRightlyWhenThePublisherIsStoppedTwice) {
-  const unsigned stride = soak_rounds(23, 1);
-  unsigned rounds = 0;
-  bool reader_has_more = true;
-  for (unsigned stop = 1 + drawn_offset(stride); reader_has_more; stop += stride) {
-    bool publisher_has_more = true;
-    for (unsigned until = 1 + drawn_offset(stride); publisher_has_more && reader_has_more; until += stride) {
-      TracedProcess publisher(publishing(++generation_));
-      TracedProcess reader([this] { return serve(); });
-      reader_has_more = reader.steps(stop);
-      publisher_has_more = publisher.steps(until);
-      ASSERT_EQ(reader.finish(), kRight) << "at its step " << stop << ", the publisher's " << until;
-      ASSERT_EQ(publisher.finish(), 0);
-      ++rounds;
-    }
-  }
-  soak_report("reader and publisher stopped at each pair of their steps: " + std::to_string(rounds) +
-              " times, all served rightly");
-}
-
 // Two publishers of one set: each is stopped before and after every system call while the other one works,
 // and the lock file is removed meanwhile.
 

@@ -87,6 +87,8 @@ class FuzzedSet {
     for (std::uint64_t word = 0; word < 8; ++word) {
       for_each_tag(from.filter, word, from.filter.words()[word].load(), from.sent()[word],
                    [&](const SeenTag& tag) {
+                     check(tag.block < from.filter.blocks() && tag.bits >= tag_bits(kMostTags));
+                     check(tag.bits <= kMostTagBits);
                      check(std::isfinite(add_tags(to.filter, to.sent(), std::span(&tag, 1))));
                    });
     }

@@ -4,10 +4,12 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <stdexcept>
 
 #include "core/worker/base/file_descriptor.hpp"

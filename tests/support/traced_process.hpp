@@ -1,13 +1,8 @@
 // A child process that stops before and after each of its system calls. There a test can look at it, kill
-// it, or make the call fail. Another one stops after each of its instructions. Only on x86-64, and only if
-// a process may be traced.
+// it, or make the call fail. Only on x86-64, and only if a process may be traced.
 #pragma once
 
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-
 #include <array>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,28 +66,5 @@ class TracedProcess {
   bool is_before_a_call_ = false;
   std::optional<int> ended_;
 };
-
-// Runs what `prepare` returns in a process of its own, instruction by instruction. Calls `look` before
-// each, in this process. False when this process may not trace another.
-template <typename Prepare, typename Look>
-bool step_through(Prepare prepare, Look look) {
-  const pid_t child = start_process([&] {
-    const auto deed = prepare();
-    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
-    ::raise(SIGSTOP);
-    deed();
-    ::raise(SIGSTOP);
-    return 0;
-  });
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return false;
-  do {
-    look();
-    ::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
-  } while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
-  ::kill(child, SIGKILL);
-  wait_for(child);
-  return true;
-}
 
 }  // namespace keysieve::test

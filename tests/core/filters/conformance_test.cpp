@@ -2,8 +2,6 @@
 // registry.
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "core/builder/filters/sizing.hpp"
 #include "core/worker/filters/bits.hpp"
 #include "core/worker/filters/lookup_of.hpp"
@@ -59,20 +57,6 @@ TEST_P(FilterConformance, AnswersMaybeForEveryKeyOfAnOverloadedSet) {
   const auto keys = built_in(60'000);  // a single shard must hold them at 8 KiB
   const Geometry tight = geometry_for(1'000);
   EXPECT_EQ(count_maybe(build(tight, keys), keys), keys.size());
-}
-
-TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeys) {
-  constexpr std::uint64_t kKeys = 5'000;
-  const BuiltShards shards = build(geometry_for(kKeys), built_in(kKeys));
-  for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 1000U}) {
-    // Half of them are keys.
-    const auto probes = hashes_of_numbers(kKeys - size / 2, size);
-    const auto results = std::make_unique<bool[]>(size);  // exactly as long as needed, for AddressSanitizer
-    shards.lookup().may_contain_many(shards.array(), probes, results.get());
-    for (std::size_t i = 0; i < size; ++i) {
-      EXPECT_EQ(results[i], shards.may_contain(probes[i])) << i << " of " << size;
-    }
-  }
 }
 
 // Small sets are not prefetched; large ones prefetch the shard table as well.

@@ -1,11 +1,5 @@
 // What the loader puts back while workers go on: segments that somebody has removed, and a page that the path
 // does not lead to any more, because a folder was renamed or something was mounted over it.
-#include <sched.h>
-
-#include <array>
-#include <atomic>
-#include <thread>
-
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
@@ -78,70 +72,6 @@ TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   EXPECT_EQ(writer.heal(), 1U);
   SeenReader fresh = reader();
   EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
-}
-
-// Threads add the same keys all the time, while the memory of one filter after the other is removed.
-TEST_F(HealedSeen, LosesNoKeyWhileWorkersGoOn) {
-  constexpr std::size_t kThreads = 3;
-  constexpr std::uint64_t kKeysPerHeal = 3'000;
-  constexpr std::uint64_t kOldKeys = 200;
-  constexpr std::uint64_t kHeals = 30;
-  constexpr std::uint64_t kMostKeys = kHeals * kKeysPerHeal;
-  writer_.create(kSeed, OnUnavailable::New);
-  SeenPlan large = plan(1);
-  large.size.words *= 256;
-  append(writer_, {large});
-  SeenReader old = reader();
-  for (std::uint64_t key = 0; key < kOldKeys; ++key) EXPECT_TRUE(is_new(old, numbered_hash(kMostKeys + key)));
-  large.window.ends = 2;
-  append(writer_, {large});
-  std::vector<std::atomic<std::uint8_t>> wins(kMostKeys);
-  std::array<std::atomic<std::uint64_t>, kThreads> added{};
-  std::atomic<std::uint64_t> heals{0};
-  std::atomic<int> unavailable{0};
-  std::atomic<int> forgotten{0};
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
-      SeenReader reader = this->reader();
-      for (std::uint64_t key = 0; key < kMostKeys; added[i] = ++key) {
-        while (key >= (heals + 1) * kKeysPerHeal || key > added[(i + 1) % kThreads] + 50)
-          std::this_thread::yield();
-        if (!reader.follow()) {
-          ++unavailable;
-          continue;
-        }
-        const SeenAnswer answer = reader.add_if_new(numbered_hash(key));
-        if (answer == SeenAnswer::Unknown) ++unavailable;
-        if (answer == SeenAnswer::New) ++wins[key];
-        const std::uint64_t earlier = key - std::min<std::uint64_t>(key, 1 + key % 97);
-        if (!was_seen(reader, numbered_hash(earlier)) ||
-            !was_seen(reader, numbered_hash(kMostKeys + key % kOldKeys)))
-          ++forgotten;
-      }
-    });
-  }
-  // All have gone on with what is there now, before something of it is removed.
-  for (; heals < kHeals; ++heals) {
-    EXPECT_TRUE(test::eventually([&] {
-      return std::all_of(added.begin(), added.end(), [&](std::uint64_t keys) {
-        return keys > heals * kKeysPerHeal + heals * 41 % 2'000;
-      });
-    }));
-    remove_memory_of(heals % 3 == 0 ? 0 : 1);
-    EXPECT_EQ(writer_.heal(), 1U);
-  }
-  for (std::thread& thread : threads) thread.join();
-  std::uint64_t never_new = 0;
-  SeenReader fresh = reader();
-  for (std::uint64_t key = 0; key < kMostKeys; ++key) {
-    EXPECT_LE(wins[key], 1) << key;
-    EXPECT_FALSE(is_new(fresh, numbered_hash(key))) << key;
-    never_new += wins[key] == 0 ? 1U : 0U;
-  }
-  EXPECT_LE(never_new, 10 * kThreads * kHeals) << "but for those that were added amid it, a few of each heal";
-  EXPECT_EQ(unavailable, 0);
-  EXPECT_EQ(forgotten, 0);
 }
 
 // `path` leads to another file now. Checks that the loader makes the page anew, and that no worker forgets a

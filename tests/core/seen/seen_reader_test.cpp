@@ -1,8 +1,6 @@
 #include "core/worker/seen/seen_reader.hpp"
 
 #include <array>
-#include <atomic>
-#include <thread>
 
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/worker/seen/seen_facts.hpp"
@@ -74,35 +72,6 @@ TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
   EXPECT_EQ(reader.filters().size(), 1U);
 }
 
-TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  for (const int filters : {1, 2, 5}) {
-    SCOPED_TRACE(filters);
-    const KeyHash hash = numbered_hash(static_cast<std::uint64_t>(filters));
-    append(writer, {plan()});
-    SeenReader later = this->reader();
-    EXPECT_TRUE(is_new(later, hash));
-    for (int i = 1; i < filters; ++i) append(writer, {plan()});
-    EXPECT_EQ(reader.add_if_new(hash), SeenAnswer::Seen);
-    EXPECT_EQ(reader.attached(), writer.state());
-  }
-}
-
-// So any filter may be newer.
-TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilterWhenItsOwnIsGone) {
-  SeenWriter writer = new_writer({next_window()});
-  SeenReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
-  append(writer, {next_window()});
-  SeenReader later = this->reader();
-  EXPECT_TRUE(is_new(later, numbered_hash(1)));
-  append(writer, {plan()});
-  EXPECT_EQ(writer.retire(at(1)), 1U);
-  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::Seen);
-}
-
 TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
   SeenWriter writer = new_writer({next_window()});
   SeenReader reader = this->reader();
@@ -133,32 +102,6 @@ TEST_F(SeenReaderTest, CatchesUpWithinACall) {
     EXPECT_EQ(reader.add_if_new(numbered_hash(2 * key + 1)), SeenAnswer::New);
     EXPECT_FALSE(is_new(later, numbered_hash(2 * key + 1)));
   }
-}
-
-// Each change numbers all filters anew.
-TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
-  SeenWriter writer = new_writer(std::vector<SeenPlan>(100, plan()));
-  std::atomic<bool> stop{false};
-  std::thread loader([&] {
-    while (!stop) {
-      writer.show();
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-  });
-  int unavailable = 0;
-  int attached = 0;
-  for (int i = 0; i < 300 || attached <= 3; ++i) {  // a loader that gets no processor changes nothing
-    SeenReader reader = this->reader();
-    unavailable += reader.follow() ? 0 : 1;
-    for (int call = 0; call < 10; ++call) {
-      const SeenState before = reader.attached();
-      unavailable += reader.follow() ? 0 : 1;
-      attached += reader.attached() == before ? 0 : 1;
-    }
-  }
-  stop = true;
-  loader.join();
-  EXPECT_EQ(unavailable, 0);
 }
 
 // The loader has come round in the page since, and written other windows over their entries.

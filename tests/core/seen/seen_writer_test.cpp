@@ -188,8 +188,7 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
   const std::size_t entry =
       offsetof(SeenPage, entries) + started_writer().state().first % kSeenEntries * sizeof(SeenEntry);
   for (const std::size_t offset :
-       {offsetof(SeenPage, magic), offsetof(SeenPage, abi_major), offsetof(SeenPage, seed),
-        offsetof(SeenPage, state) + 3, entry + offsetof(SeenPlan, size.block_words) + 1}) {
+       {offsetof(SeenPage, state) + 3, entry + offsetof(SeenPlan, size.block_words) + 1}) {
     const MappedPage<SeenPage> file = writable_page();
     auto* const byte = reinterpret_cast<std::byte*>(&file.page()) + offset;
     *byte ^= std::byte{0x10};

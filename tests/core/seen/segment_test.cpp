@@ -121,11 +121,14 @@ TEST_F(SegmentOfWorkers, IsClosedToAllOthers) {
 }
 
 // What a file could not promise: no call makes it shorter, and whoever has attached it keeps all of it.
-TEST_F(SegmentOfWorkers, CannotBeCutShort) {
+TEST_F(SegmentOfWorkers, CannotBeCutShortOrRemoved) {
   const auto attack = [&] {
     const Segment attached = attach(0);
     static_cast<void>(::mremap(attached.bytes().data(), kBytes, kPageBytes, 0));
     static_cast<void>(::madvise(attached.bytes().data(), kBytes, MADV_REMOVE));
+    shmid_ds status{};
+    if (::shmctl(id(), IPC_STAT, &status) != 0) return 1;
+    if (::shmctl(id(), IPC_SET, &status) == 0 || ::shmctl(id(), IPC_RMID, nullptr) == 0) return 2;
     return ::shmget(static_cast<key_t>(segment_.key()), 1, IPC_CREAT | 0666) == id() ? 0 : 1;
   };
   make_resident(segment_);

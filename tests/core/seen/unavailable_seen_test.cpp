@@ -71,23 +71,6 @@ TEST_F(UnavailableSeen, FollowsAnotherPageAtTheNextRequestOrInOneLongRequest) {
   EXPECT_LT(calls, kCallsBetweenChecks);
 }
 
-// Else it would say that a key is new which another one, that has the new page, has called new already.
-TEST_F(UnavailableSeen, AnswersNoMoreFromAPageThatWasReplaced) {
-  SeenReader old = this->reader();
-  SeenReader amid_a_call = this->reader();
-  SeenWriter writer = started_writer();
-  EXPECT_TRUE(old.follow());
-  EXPECT_TRUE(amid_a_call.follow());
-  writer.create(kSeed, OnUnavailable::New);
-  append(writer, {plan()});
-  SeenReader fresh = this->reader();
-  EXPECT_TRUE(is_new(fresh, numbered_hash(1)));
-  EXPECT_EQ(amid_a_call.add_if_new(numbered_hash(1)), SeenAnswer::Seen);
-  EXPECT_FALSE(is_new(old, numbered_hash(1)));
-  EXPECT_TRUE(eventually([&] { return old.follow(); }));
-  EXPECT_FALSE(is_new(old, numbered_hash(1)));
-}
-
 TEST_F(UnavailableSeen, IsMissingOnceTheFolderIsGone) {
   SeenReader reader = this->reader();
   {

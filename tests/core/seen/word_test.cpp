@@ -4,11 +4,9 @@
 
 #include <array>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "core/publisher/seen/seen_tags.hpp"
-#include "tests/support/forked.hpp"
 
 namespace keysieve {
 namespace {
@@ -113,91 +111,6 @@ TEST(Word, ChangesOnlyIfItHoldsWhatIsExpected) {
     EXPECT_EQ(content_of(words[0]), (WordValue{1, 2}));
     EXPECT_EQ(content_of(words[2]), (WordValue{3, 4}));
   }
-}
-
-constexpr int kWorkers = 4;
-
-// The tags of a round are its number and a mark made of it: halves of two values would not fit each other.
-TEST(WordBesideThreads, IsReadAsAWhole) {
-  constexpr std::uint64_t kRounds = 20'000;
-  std::atomic<std::uint64_t> round{0};
-  std::vector<Word> words(kRounds);
-  std::vector<std::thread> readers;
-  std::atomic<std::uint64_t> torn{0};
-  std::atomic<std::uint64_t> read_amid{0};
-  for (int i = 1; i < kWorkers; ++i) {
-    readers.emplace_back([&] {
-      for (std::uint64_t now = 0; now < kRounds; now = round) {
-        const std::vector<WordValue> possible = words_of(random_tags(now));
-        for (unsigned tags = 0; tags < kMostTags && round <= now;) {
-          const WordValue value = words[now].load();
-          tags = value.tags();
-          torn += value == possible[tags] ? 0U : 1U;
-          read_amid += tags % kMostTags == 0 ? 0U : 1U;
-        }
-      }
-    });
-  }
-  for (; round < kRounds; ++round) {
-    Word& word = words[round];
-    for (const std::uint64_t tag : random_tags(round)) {
-      EXPECT_TRUE(word.compare_and_set(word.load(), word.load().with(tag)));
-      while (read_amid < round / 200) std::this_thread::yield();  // until one of the readers has come so far
-    }
-  }
-  for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(torn, 0U);
-}
-
-// What all processes add to, and how often each of the keys was new.
-struct SharedFilter {
-  std::atomic<int> started{0};
-  std::array<Word, 8> words{};
-  std::array<std::atomic<int>, 64> wins{};
-};
-
-// Half of the keys are of the first block and half of the second: as many as it takes until tags are short.
-KeyHash key_of(std::uint64_t number, std::uint64_t round) {
-  return {number << 63 | low_bits(remix({round << 8 | number}), 40)};
-}
-
-// In an order of its own.
-void add_all(SharedFilter& shared, std::uint64_t block_words, std::uint64_t round, std::uint64_t worker) {
-  const SeenFilter filter(shared.words, block_words);
-  ++shared.started;
-  while (shared.started < kWorkers) std::this_thread::yield();
-  for (std::uint64_t i = 0; i < shared.wins.size(); ++i) {
-    const std::uint64_t number = worker % 2 == 0 ? i : (i * 5 + worker) % shared.wins.size();
-    if (filter.add_if_new(key_of(number, round))) ++shared.wins[number];
-    EXPECT_TRUE(filter.may_contain(key_of(number, round)));
-  }
-}
-
-// All keys are new but for those that are like another: 2^-12 of them, when a word has 8 tags or so.
-void expect_one_winner(const SharedFilter& shared, int& never_new) {
-  unsigned tags = 0;
-  int new_once = 0;
-  for (const Word& word : shared.words) tags += word.load().tags();
-  for (const std::atomic<int>& wins : shared.wins) {
-    ASSERT_LE(wins, 1);
-    new_once += wins;
-    never_new += 1 - wins;
-  }
-  ASSERT_EQ(tags, static_cast<unsigned>(new_once)) << "each has one place";
-}
-
-TEST(SeenFilterBesideThreads, LetsOneThreadWinEachKey) {
-  constexpr std::uint64_t kRounds = 300;
-  int never_new = 0;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
-    SharedFilter shared;
-    std::vector<std::thread> threads;
-    for (std::uint64_t i = 0; i < kWorkers; ++i)
-      threads.emplace_back([&shared, round, i] { add_all(shared, round % 2 == 0 ? 4 : 8, round, i); });
-    for (std::thread& thread : threads) thread.join();
-    expect_one_winner(shared, never_new);
-  }
-  EXPECT_LT(never_new, 60);
 }
 
 constexpr std::array<std::uint64_t, 3> kBlocksToTry{4, 8, 16};

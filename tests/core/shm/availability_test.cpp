@@ -10,7 +10,6 @@
 namespace keysieve {
 namespace {
 
-using test::eventually;
 using test::publication_seen_by;
 using ::testing::HasSubstr;
 
@@ -37,16 +36,6 @@ TEST_F(AvailabilityTest, IsMissingBeforeTheFirstPublication) {
   SetReader reader = this->reader();
   expect_missing(reader, HasSubstr("nothing is published yet"));
   EXPECT_EQ(reader.trouble(), ErrorKind::MissingInput);
-}
-
-TEST_F(AvailabilityTest, IsMissingWhenThePublicationVanishesBeforeItIsAttached) {
-  publish("old");
-  std::filesystem::remove(file(snapshot_file_name(1)));
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.follow());
-  EXPECT_EQ(reader.availability(), Availability::Missing);
-  publish("new");
-  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
 }
 
 TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) {

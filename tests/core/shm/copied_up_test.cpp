@@ -1,5 +1,5 @@
-// Sets in the lower layer of an overlayfs, as in a container's image. A file that is opened for writing is
-// copied up: device and inode stay the same, and mappings stay with the lower one.
+// Sets and seen sets in the lower layer of an overlayfs, as in a container's image. A file that is opened for
+// writing is copied up: device and inode stay the same, and mappings stay with the lower one.
 #include <gmock/gmock.h>
 
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/publisher/shm/bypass.hpp"
+#include "tests/core/seen/seen_sets.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/mounts.hpp"
 
@@ -17,13 +18,14 @@ using test::answers_from_new;
 using test::may_contain;
 using test::publication_seen_by;
 
+FileIdentity identity_at(const std::string& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return identity_of(status);
+}
+
 class CopiedUpTest : public test::LiveLayers {
  protected:
-  [[nodiscard]] FileIdentity identity_at(const std::string& name) const {
-    struct stat status {};
-    EXPECT_EQ(::stat(file(name).c_str(), &status), 0);
-    return identity_of(status);
-  }
   // As a start script that sets modes or owners.
   void copy_up(const std::string& name) const {
     std::filesystem::permissions(file(name), std::filesystem::perms(0600));
@@ -72,10 +74,10 @@ TEST_F(CopiedUpTest, ALiveLayerIsFollowed) {
   Publisher publisher = this->publisher();
   SetReader reader = this->reader();
   EXPECT_FALSE(may_contain(reader, "added"));
-  const std::string name = live_file_name(1);
-  const FileIdentity before = identity_at(name);
+  const std::string path = file(live_file_name(1));
+  const FileIdentity before = identity_at(path);
   publisher.open_layer()->add(hash("added"));
-  EXPECT_EQ(identity_at(name), before) << "the case that is tested";
+  EXPECT_EQ(identity_at(path), before) << "the case that is tested";
   reader.check_soon();
   EXPECT_TRUE(may_contain(reader, "added"));
   EXPECT_FALSE(may_contain(reader, "absent"));
@@ -116,6 +118,34 @@ TEST_F(CopiedUpTest, AReaderStaysWithWhatIsMappedWhileNothingIsCopiedUp) {
   reader.check_soon();
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_EQ(reader.attachment()->snapshot().bytes().data(), mapped);
+}
+
+// The page of a seen set.
+using CopiedUpPageTest = test::SeenSets;
+
+TEST_F(CopiedUpPageTest, IsFollowed) {
+  static_cast<void>(started_writer());
+  MOUNT_OVERLAY_OR_SKIP();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(test::is_new(reader, test::numbered_hash(1))) << reader.reason();
+  const FileIdentity before = identity_at(page_path());
+  SeenWriter writer = this->started_writer();
+  test::append(writer, {plan(kForever - 1)});
+  EXPECT_EQ(identity_at(page_path()), before) << "the case that is tested";
+  reader.check_soon();
+  EXPECT_TRUE(test::was_seen(reader, test::numbered_hash(1)));
+  EXPECT_EQ(reader.attached(), writer.state());
+}
+
+TEST_F(CopiedUpPageTest, CanBeBypassed) {
+  static_cast<void>(started_writer());
+  MOUNT_OVERLAY_OR_SKIP();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  set_seen_bypass(directory_.path(), kSet, 0);
+  reader.check_soon();
+  EXPECT_FALSE(reader.follow());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace keysieve {
 namespace {
 
 using test::numbered_keys;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class LiveLayerTest : public test::LiveLayers {};
@@ -257,26 +256,6 @@ TEST_F(LivePageTest, IsRefusedWhenItsShardsHaveAnotherSize) {
     page.layer_shard_bytes = kLayerShardBytes;
   });
   expect_refused(kPageBytes, "0 shards of 4096 bytes");
-}
-
-TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
-  publish_with(empty_layer(10'000));
-  const std::string live = file(live_file_name(1));
-  const auto size = std::filesystem::file_size(live);
-  std::filesystem::copy_file(live, directory_ / "whole");
-  for (const auto wrong : {std::uintmax_t{0}, std::uintmax_t{4'095}, std::uintmax_t{4'096}, size - 4'096,
-                           size - 1, size + 1, size + 4'096}) {
-    std::filesystem::resize_file(live, wrong);
-    SetReader reader = this->reader();
-    EXPECT_FALSE(reader.follow()) << wrong;
-    EXPECT_THAT(reader.reason(),
-                AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
-    EXPECT_EQ(test::failure_of([&] { static_cast<void>(publisher().open_layer()); }), ErrorKind::Data)
-        << wrong;
-    std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
-  }
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.follow()) << reader.reason();
 }
 
 TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {

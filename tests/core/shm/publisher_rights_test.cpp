@@ -80,15 +80,6 @@ TEST_F(PublisherRightsTest, GivesThemToAGroupOfItsUserWithoutBeingRoot) {
   for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
 }
 
-TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
-  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  publish("old");
-  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
-  ASSERT_EQ(::chown(folder().c_str(), kOtherUser, kWorkerGroup), 0);
-  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { publisher(); }),
-              AllOf(HasSubstr(folder()), HasSubstr("uid 54321")));
-}
-
 // Root's folder is trusted for reading, but only root may publish into it.
 TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
@@ -108,29 +99,6 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
                    }),
             exit_status_of(ErrorKind::Permission));
   EXPECT_TRUE(reader().follow());
-}
-
-TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {
-  const test::TemporaryDirectory elsewhere;
-  std::filesystem::create_symlink(elsewhere.path(), folder());
-  EXPECT_EQ(test::failure_of([&] { publisher(); }), ErrorKind::CannotCreate);
-  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
-}
-
-TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkFromItsLock) {
-  publish("old");
-  const std::string victim = directory_ / "victim";
-  std::filesystem::remove(file("lock"));
-  std::filesystem::create_symlink(victim, file("lock"));
-  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { publisher(); }), HasSubstr(file("lock")));
-  EXPECT_FALSE(std::filesystem::exists(victim));
-}
-
-TEST_F(PublisherRightsTest, RefusesAPipeAsItsLockWithoutWaiting) {
-  publish("old");
-  std::filesystem::remove(file("lock"));
-  ASSERT_EQ(::mkfifo(file("lock").c_str(), 0600), 0);
-  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { publisher(); }), HasSubstr("not a regular file"));
 }
 
 }  // namespace

@@ -20,11 +20,6 @@
 
 namespace keysieve::test {
 
-// In memory, so that a process that is killed soon gets far; on a disk it would wait for its syncs.
-inline std::filesystem::path parent_in_memory() {
-  return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
-}
-
 class SharedMemory : public ::testing::Test {
  protected:
   static constexpr const char* kSet = "tags";

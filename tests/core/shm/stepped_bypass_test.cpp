@@ -1,7 +1,7 @@
 // Stops the loader at each instruction of clearing a bypass. There an operator sets a new one.
 #include "core/publisher/shm/bypass.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/traced_process.hpp"
+#include "tests/support/stepped_process.hpp"
 
 namespace keysieve {
 namespace {
@@ -14,21 +14,24 @@ TEST_F(SteppedBypass, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefor
   publish("key");
   const MappedPage<ControlPage> control = writable_control();
   const auto is_on = [&] { return is_bypassed(control.page().current); };
-  const auto clearing = [&] {
-    return [publisher = std::make_shared<Publisher>(this->publisher())] {
-      publisher->clear_expired_bypass(unix_now());
-    };
-  };
   bool has_ended = false;
   for (int gap = 0; !has_ended; ++gap) {
     set_bypass(directory_.path(), kSet, 2);
     int since_cleared = -1;
-    const bool stepped = test::step_through(clearing, [&] {
-      if (since_cleared >= 0 || !is_on()) ++since_cleared;
-      if (since_cleared == 0) set_bypass(directory_.path(), kSet, unix_now() + 3'600);
-      if (since_cleared == gap) set_bypass(directory_.path(), kSet, kBypassOver);
-    });
-    if (!stepped) GTEST_SKIP() << "may not trace a process";
+    {
+      test::SteppedProcess loader([this] {
+        Publisher publisher = this->publisher();
+        test::SteppedProcess::stop_here();
+        publisher.clear_expired_bypass(unix_now());
+        test::SteppedProcess::stop_here();
+      });
+      if (!loader.may_trace()) GTEST_SKIP() << "may not trace a process";
+      do {
+        if (since_cleared >= 0 || !is_on()) ++since_cleared;
+        if (since_cleared == 0) set_bypass(directory_.path(), kSet, unix_now() + 3'600);
+        if (since_cleared == gap) set_bypass(directory_.path(), kSet, kBypassOver);
+      } while (loader.step());
+    }
     ASSERT_GE(since_cleared, 0);
     has_ended = since_cleared < gap;
     if (has_ended) break;

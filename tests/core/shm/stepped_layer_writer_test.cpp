@@ -1,16 +1,15 @@
-// Looks at a live layer at each instruction of an add to it.
-#include <memory>
+// Looks at a live layer at each instruction of an add to it, which is where its writer may be killed.
 #include <string>
 
 #include "tests/core/shm/live_layer.hpp"
-#include "tests/support/traced_process.hpp"
+#include "tests/support/stepped_process.hpp"
 
 namespace keysieve {
 namespace {
 
 class SteppedLayerWriter : public test::LiveLayers {
  protected:
-  SteppedLayerWriter() : LiveLayers(test::parent_in_memory()) {}
+  SteppedLayerWriter() : LiveLayers(test::fast_folder()) {}
 };
 
 TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
@@ -19,19 +18,22 @@ TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
   for (std::uint64_t key = 1; key <= 3; ++key) {
     int instructions = 0;
     bool was_maybe = false;
-    const auto adding = [&] {
-      const auto publisher = std::make_shared<Publisher>(this->publisher());
-      const auto writer = std::make_shared<LayerWriter>(publisher->open_layer().value());
-      return [publisher, writer, hash = hash(std::to_string(key))] { writer->add(hash); };
-    };
-    const bool stepped = test::step_through(adding, [&] {
+    const KeyHash added = hash(std::to_string(key));
+    test::SteppedProcess loader([&] {
+      const Publisher publisher = this->publisher();
+      LayerWriter writer = publisher.open_layer().value();
+      test::SteppedProcess::stop_here();
+      writer.add(added);
+      test::SteppedProcess::stop_here();
+    });
+    if (!loader.may_trace()) GTEST_SKIP() << "may not trace a process";
+    do {
       ++instructions;
-      const bool is_maybe = attached.may_contain(hash(std::to_string(key)));
+      const bool is_maybe = attached.may_contain(added);
       EXPECT_TRUE(is_maybe || !was_maybe);
       EXPECT_TRUE(is_maybe || attached.layer().keys() < key);
       was_maybe = is_maybe;
-    });
-    if (!stepped) GTEST_SKIP() << "may not trace a process";
+    } while (loader.step());
     EXPECT_TRUE(was_maybe);
     EXPECT_GT(instructions, 50);
   }

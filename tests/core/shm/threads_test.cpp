@@ -53,30 +53,6 @@ TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInOrder) {
   EXPECT_GE(passes_, std::uint64_t{kReadingThreads});
 }
 
-TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
-  Publisher publisher = this->publisher();
-  publisher.publish(generations_.snapshot(0), 0);
-  std::thread operator_at_work([this] {
-    for (int i = 0; i < 200; ++i) {
-      set_bypass(directory_.path(), kSet, 0);
-      set_bypass(directory_.path(), kSet, kBypassOver);
-    }
-  });
-  std::thread loader_at_work([this] {
-    for (int i = 0; i < 200; ++i) {
-      set_store_bypass(directory_.path(), kSet, 0);
-      set_store_bypass(directory_.path(), kSet, kBypassOver);
-    }
-  });
-  std::uint64_t last = 0;
-  for (std::uint64_t generation = 1; generation <= 50; ++generation) {
-    last = publisher.publish(generations_.snapshot(generation), generation);
-  }
-  operator_at_work.join();
-  loader_at_work.join();
-  EXPECT_EQ(writable_control().page().current, last);
-}
-
 // A switch that comes between the publisher's look at the word and its change makes it look again.
 TEST_F(PublishingBesideThreads, LosesNeitherAPublicationNorASwitchOfABypass) {
   Publisher publisher = this->publisher();

@@ -156,7 +156,6 @@ constexpr ErrorKind kIncompatible = ErrorKind::Incompatible;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
 const std::vector<HostileHeader> kHostileHeaders{
     {"FormatZero", [](H& h) { h.format = 0; }, kIncompatible, "format 0"},
@@ -185,6 +184,8 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"RetrievalBytesOdd", [](H& h) { h.retrieval_bytes = 1; }, kData, "second levels of 1 bytes"},
     {"RetrievalBytesTooMany", [](H& h) { h.retrieval_bytes = 8192; }, kData, "second levels of 8192 bytes"},
     {"RetrievalBytesWrapAround", [](H& h) { h.retrieval_bytes = UINT32_MAX - 1023; }, kData, "out of range"},
+    {"RetrievalBytesMost", [](H& h) { h.retrieval_bytes = kMaxShardBytes - 1024; }, kData,
+     "tables are not where"},
     {"RetrievalBytesUnlikeTables", [](H& h) { h.retrieval_bytes = 32; }, kData, "tables are not where"},
     {"RetrievalSeedsWithoutBytes", [](H& h) { h.retrieval_seeds = h.shard_table; }, kData,
      "tables are not where"},
@@ -238,16 +239,78 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"EstimatedFprNan", [](H& h) { h.estimated_fpr = kNan; }, kData, "estimated FPR"},
     {"EstimatedFprNegative", [](H& h) { h.estimated_fpr = -0.1; }, kData, "estimated FPR"},
     {"EstimatedFprInfinite", [](H& h) { h.estimated_fpr = kInfinity; }, kData, "estimated FPR"},
+    {"EstimatedFprAboveOne", [](H& h) { h.estimated_fpr = std::nextafter(1.0, 2.0); }, kData,
+     "estimated FPR"},
     {"AsOfEarliest", [](H& h) { h.as_of = kEarliest; }, kData, "as_of"},
-    {"AsOfLatest", [](H& h) { h.as_of = kLatest; }, kData, "as_of"},
+    {"AsOfTooLate", [](H& h) { h.as_of = kFarthestMoment + 1; }, kData, "as_of"},
     {"BuiltAtEarliest", [](H& h) { h.built_at = kEarliest; }, kData, "built_at"},
+    {"BuiltAtTooLate", [](H& h) { h.built_at = kFarthestMoment + 1; }, kData, "built_at"},
     {"ValidForNegative", [](H& h) { h.valid_for = -1; }, kData, "valid_for"},
     {"ValidForEarliest", [](H& h) { h.valid_for = kEarliest; }, kData, "valid_for"},
-    {"ValidForLatest", [](H& h) { h.valid_for = kLatest; }, kData, "valid_for"},
+    {"ValidForTooLong", [](H& h) { h.valid_for = kFarthestMoment + 1; }, kData, "valid_for"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Header, SnapshotDecodeHostile, ::testing::ValuesIn(kHostileHeaders),
                          [](const auto& instance) { return instance.param.name; });
+
+TEST(SnapshotDecode, AcceptsTheEndsOfEachRange) {
+  void (*const changes[])(H&) = {
+      [](H& h) { h.target_fpr = kMinFpr; },
+      [](H& h) { h.target_fpr = kMaxFpr; },
+      [](H& h) { h.estimated_fpr = 0.0; },
+      [](H& h) { h.estimated_fpr = 1.0; },
+      [](H& h) { h.as_of = 0; },
+      [](H& h) { h.as_of = kFarthestMoment; },
+      [](H& h) { h.built_at = 0; },
+      [](H& h) { h.built_at = kFarthestMoment; },
+      [](H& h) { h.valid_for = 0; },
+      [](H& h) { h.valid_for = kFarthestMoment; },
+  };
+  for (const auto change : changes) {
+    SnapshotBytes snapshot = small_snapshot();
+    change(writable_header(snapshot));
+    sign_header(snapshot);
+    EXPECT_FALSE(refusal_of(snapshot)) << "number " << (&change - changes);
+  }
+}
+
+SnapshotBytes set_with_known_absent_keys() {
+  SnapshotBuilder builder({.set_name = "tags", .has_known_absent = true});
+  builder.add("key");
+  for (const std::string& key : numbered_keys("absent", 1'000)) {
+    const std::string_view view = key;
+    builder.add_known_absent(0, {&view, 1});
+  }
+  return builder.finish();
+}
+
+SnapshotBytes map_of_one_key() {
+  MapValues values(1);
+  SnapshotBuilder builder(
+      {.set_name = "tiers", .kind = find_filter_kind("ribbon"), .seed = test::kSeed, .values = &values});
+  builder.add("key");
+  values.add(0, test::hash_of("key"), 1);
+  EXPECT_FALSE(values.finish());
+  return builder.finish();
+}
+
+TEST(SnapshotDecode, AcceptsSamplesUpToTheEndOfTheirTables) {
+  SnapshotBytes set = set_with_known_absent_keys();
+  writable_header(set).sample_count = kKnownAbsentSample;
+  sign_header(set);
+  EXPECT_EQ(test::decode(set).known_absent_sample().size(), kKnownAbsentSample);
+  writable_header(set).sample_count = kKnownAbsentSample + 1;
+  sign_header(set);
+  EXPECT_THAT(refusal_of(set)->message, HasSubstr("in its sample"));
+
+  SnapshotBytes map = map_of_one_key();
+  writable_header(map).sampled_count = kValueSample;
+  sign_header(map);
+  EXPECT_EQ(value_sample_of(test::decode(map).header()).size(), kValueSample);
+  writable_header(map).sampled_count = kValueSample + 1;
+  sign_header(map);
+  EXPECT_THAT(refusal_of(map)->message, HasSubstr("sample of more values"));
+}
 
 TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
   SnapshotBytes snapshot = small_snapshot();

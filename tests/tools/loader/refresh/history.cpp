@@ -227,7 +227,7 @@ bool History::change_host(const std::vector<std::string>& words) {
     look(words);
   } else if (verb == "take") {
     promises_.begins_reading(workers_);
-    EXPECT_EQ(refresher_->take_adds(now_), words.back() != "no");
+    EXPECT_EQ(refresher_->take_adds(now_, Changed::Adds), words.back() != "no");
     if (words.back() != "no") promises_.has_read(workers_);
   } else if (verb == "restart") {
     start();

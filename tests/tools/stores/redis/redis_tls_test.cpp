@@ -1,5 +1,5 @@
-// TLS: real servers with certificates that openssl makes. Built where hiredis has TLS; the suites that run
-// over every store run over TLS there too.
+// TLS: real servers with certificates that openssl makes. Where hiredis has TLS, the suites that run over
+// every store run over TLS too.
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,6 +16,8 @@
 
 namespace keysieve::test {
 namespace {
+
+#ifdef KEYSIEVE_REDIS_TLS
 
 std::string path(const std::string& file) {
   return shared_certificates().path(file);
@@ -292,6 +294,19 @@ TEST_F(RedisTls, RefusesAnUnusableFile) {
     EXPECT_NE(refusal_to_open<ErrorKind::Usage>("rediss://127.0.0.1:1" + query), "") << query;
   }
 }
+
+#else
+
+TEST(RedisTls, IsRefusedByABuildWithoutIt) {
+  for (const std::string url :
+       {"rediss://127.0.0.1:1", "rediss-cluster://127.0.0.1:1", "rediss-sentinel://127.0.0.1:1/mymaster"}) {
+    EXPECT_THAT(
+        refusal_to_open<ErrorKind::Usage>(url + "?ca_file=/ca.crt"),
+        AllOf(StartsWith(url + ": this build has no TLS, since hiredis "), HasSubstr("redis+unix://")));
+  }
+}
+
+#endif
 
 }  // namespace
 }  // namespace keysieve::test
