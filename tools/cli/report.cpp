@@ -8,12 +8,16 @@
 #include <cstdio>
 
 #include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/layout.hpp"
 
 namespace keysieve {
 namespace {
 
+// A moment and a size too, but not the id of a build, which may begin with a digit.
 bool is_number(const std::string& cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell == "-");
+  if (cell == "-") return true;
+  return !cell.empty() && cell.size() < 2 * sizeof(BuildId) &&
+         std::isdigit(static_cast<unsigned char>(cell.front())) != 0;
 }
 
 }  // namespace
