@@ -191,6 +191,21 @@ final class BuilderTest extends TestCase
         $this->assertLeavesAlone('fed'); // keys may have been added
     }
 
+    public function testLeavesASetAloneToWhichKeysWereAdded(): void
+    {
+        SharedMemory::putWithLayer('added', ['apple']);
+        SharedMemory::addLive('added', 'pear');
+        $this->assertLeavesAlone('added');
+    }
+
+    public function testLeavesTheFolderOfAnotherUserAlone(): void
+    {
+        self::needsRoot();
+        $this->publish('foreign', 'apple');
+        chown(SharedMemory::folder('foreign'), 65534);
+        $this->assertLeavesAlone('foreign');
+    }
+
     public function testLeavesABypassedSetAloneUntilTheBypassIsOver(): void
     {
         SharedMemory::put('bypassed', ['apple']);

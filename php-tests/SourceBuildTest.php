@@ -69,6 +69,18 @@ final class SourceBuildTest extends TestCase
         self::assertSame([3, 3], [$this->inFolder()['key_count'], $this->inStore()['key_count']]);
     }
 
+    public function testAListForAStoreHasNoKeyWithANul(): void
+    {
+        self::assertTrue($this->build(["a\0b"]));
+        self::assertFalse($this->build(["a\0b"], $this->store));
+    }
+
+    public function testSaysNothingOfAStoresPassword(): void
+    {
+        $this->build(['apple'], 'redis://:secret@127.0.0.1:1');
+        self::assertStringNotContainsString('secret', implode($this->said));
+    }
+
     public function testBuildsTheNamedSetsAndSaysWhichItDoesNotKnow(): void
     {
         $sources = [$this->source('words', ['apple']), $this->source('others', ['apple'])];

@@ -136,14 +136,24 @@ void DurableFile::move() {
     if (!placeholder.is_open()) style_.fail(path_, errno);
   }
   give_name();
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) style_.fail(path_, errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int reason = errno;
+    if (style_.replaces == Replaces::Nothing) ::unlink(path_.c_str());
+    style_.fail(path_, reason);
+  }
   has_name_ = false;
 }
 
+// What replaces nothing is not there after a failure, or it could not be tried again.
 void DurableFile::commit() {
   sync();
   move();
-  sync_folder(folder_of(path_));
+  try {
+    sync_folder(folder_of(path_));
+  } catch (const Error&) {
+    if (style_.replaces == Replaces::Nothing) ::unlink(path_.c_str());
+    throw;
+  }
 }
 
 void remove_unfinished(const std::string& folder, std::chrono::seconds age) noexcept try {

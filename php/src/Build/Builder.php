@@ -153,10 +153,11 @@ final class Builder
     }
 
     /**
-     * Publishes the set on this host, where no loader feeds it: extension and package answer from it at their next call. Older sets of the
-     * same name go on being mapped until then. Cannot follow added keys, other hosts, or a store: that takes keysieved.
+     * Publishes the set on this host, where no loader feeds it: extension and package answer from it at their next request, and a process
+     * that serves many of them within half a second.
      *
-     * @param string $directory where they look, for example /run/keysieve; in memory, if the set is to be gone after a reboot
+     * @param string $directory where they look, which must be there, for example /dev/shm/sets. They trust root, their own user and
+     *     keysieve.owner: run this as one of these
      * @param ?string $group of the processes that will read it; null: that of the directory, or as the system says
      * @throws WrongKeys|\ValueError as bytes()
      * @throws CannotWrite if a loader feeds the set, or the set is bypassed; then what was published before stays

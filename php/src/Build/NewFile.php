@@ -26,30 +26,43 @@ final class NewFile
      */
     public static function create(string $path, string $bytes, ?int $mode = null): void
     {
-        $file = @fopen($path, 'xb');
-        if ($file === false) {
-            throw self::failure($path);
-        }
-        $isWritten = ($mode === null || @chmod($path, $mode)) && @fwrite($file, $bytes) === strlen($bytes) && @fflush($file) && @fsync($file);
-        $failure = self::failure($path);
-        fclose($file);
-        if (!$isWritten) {
-            throw $failure;
+        $file = self::attempt($path, static fn () => fopen($path, 'xb'));
+        try {
+            if ($mode !== null) {
+                self::attempt($path, static fn () => chmod($path, $mode));
+            }
+            self::attempt($path, static fn () => fwrite($file, $bytes) === strlen($bytes) && fflush($file) && fsync($file));
+        } finally {
+            fclose($file);
         }
     }
 
     /** @throws CannotWrite */
     public static function rename(string $from, string $to): void
     {
-        if (!@rename($from, $to)) {
-            throw self::failure($to);
-        }
+        self::attempt($to, static fn () => rename($from, $to));
     }
 
-    /** Why the last call on a file has failed. */
-    public static function failure(string $path): CannotWrite
+    /**
+     * Keeps a warning as the reason, whatever the application does with warnings.
+     *
+     * @template T
+     * @param callable(): (T|false) $call
+     * @return T
+     * @throws CannotWrite if it gives false
+     */
+    public static function attempt(string $path, callable $call): mixed
     {
-        $reason = preg_replace('/^.*?\): |^.*: (?=[A-Z])/s', '', error_get_last()['message'] ?? 'cannot be written');
-        return new CannotWrite("$path: $reason");
+        $reason = 'cannot be written';
+        set_error_handler(static function (int $level, string $message) use (&$reason): bool {
+            $reason = preg_replace('/\A.*?\): (?:Failed to open stream: )?/s', '', $message);
+            return true;
+        });
+        try {
+            $result = $call();
+        } finally {
+            restore_error_handler();
+        }
+        return $result === false ? throw new CannotWrite("$path: $reason") : $result;
     }
 }

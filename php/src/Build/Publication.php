@@ -22,6 +22,7 @@ final class Publication
     private const ABI_MAJOR = 2;
     private const CURRENT = 64; // offsets in a control page
     private const HEARTBEAT = 256;
+    private const LIVE_KEYS = 128; // in a live page
     private const BYPASS_ENDS = [1 << 62 => 320, PHP_INT_MIN => 128];
     private const ADDS_LOST = 1 << 60;
     private const NUMBER = (1 << 60) - 1;
@@ -49,7 +50,9 @@ final class Publication
                 NewFile::rename("$this->control.old", $this->control); // of a run that was killed
             }
             $page = file_exists($this->control) ? File::open($this->control, null) : null;
-            $this->publish($snapshot, $page, $page === null ? 0 : $this->currentIn($page));
+            $current = $page === null ? 0 : $this->currentIn($page);
+            $this->checkNothingIsHidden($current);
+            $this->publish($snapshot, $page, $current);
         } catch (Failure $failure) {
             throw new CannotWrite($failure->getMessage(), 0, $failure);
         } finally {
@@ -71,31 +74,19 @@ final class Publication
             NewFile::rename("$name.ks.tmp", "$name.ks");
             if ($page !== null) {
                 NewFile::rename($this->control, "$this->control.old");
-                $this->checkAside($page, $current);
+                if ($this->currentIn($page) !== $current) { // whoever changes it later sees that it is not in its place any more
+                    throw new CannotWrite("$this->control: another publisher has moved it");
+                }
             }
             NewFile::rename("$this->control.tmp", $this->control);
-        } catch (CannotWrite|Failure $failure) {
+        } catch (\Throwable $failure) {
+            if (!file_exists($this->control) && file_exists("$this->control.old")) {
+                rename("$this->control.old", $this->control);
+            }
             $this->removeLeftovers($current);
             throw $failure;
         }
         @unlink("$this->control.old");
-    }
-
-    /**
-     * Whoever has changed the page until it was moved has a right to it; later ones see that it is not in its place any more.
-     *
-     * @throws CannotWrite|Failure
-     */
-    private function checkAside(File $page, int $current): void
-    {
-        try {
-            if ($this->currentIn($page) !== $current) {
-                throw new CannotWrite("$this->control: another publisher has moved it");
-            }
-        } catch (CannotWrite|Failure $failure) {
-            NewFile::rename("$this->control.old", $this->control);
-            throw $failure;
-        }
     }
 
     /**
@@ -124,10 +115,23 @@ final class Publication
             $fields['mark'] !== self::ENDIAN_MARK || $fields['major'] !== self::ABI_MAJOR => 'is of another version of keysieve',
             Kind::word($bytes, self::HEARTBEAT) !== 0 => 'a loader feeds this set: take it out of keysieved.toml, or remove the folder if there is no loader any more',
             $isBypassed => 'the set is bypassed: "keysieve bypass --off" ends that',
-            ($current & self::ADDS_LOST) !== 0 => 'keys that were added to the set are lost',
+            ($current & self::ADDS_LOST) !== 0 => 'keys that were added to the set are lost: remove the folder if the list has them all',
             default => null,
         };
         return $obstacle === null ? $current & self::NUMBER : throw new CannotWrite("$this->control: $obstacle");
+    }
+
+    /**
+     * A loader that has left the set may have added keys that the list lacks.
+     *
+     * @throws CannotWrite|Failure
+     */
+    private function checkNothingIsHidden(int $current): void
+    {
+        $path = sprintf('%s/%016x.live', $this->folder, $current);
+        if (file_exists($path) && Kind::word(File::open($path, null)->read(self::LIVE_KEYS, 8), 0) !== 0) {
+            throw new CannotWrite("$path: keys were added to the set, and would be absent: remove the folder if the list has them all");
+        }
     }
 
     /**
@@ -152,18 +156,19 @@ final class Publication
     /** @throws CannotWrite */
     private function makeFolder(?string $group): void
     {
-        if (!file_exists($this->folder) && !@mkdir($this->folder, 0750)) {
-            throw NewFile::failure($this->folder);
+        if (!file_exists($this->folder)) {
+            NewFile::attempt($this->folder, fn () => mkdir($this->folder, 0750));
         }
         if (is_link($this->folder) || !is_dir($this->folder)) {
             throw new CannotWrite("$this->folder: is no folder");
         }
-        if ($group !== null && !@chgrp($this->folder, $group)) {
-            throw NewFile::failure($this->folder);
+        if (fileowner($this->folder) !== $this->ownUid()) {
+            throw new CannotWrite("$this->folder: belongs to another user, so nobody would trust what this one publishes there");
         }
-        if (!@chmod($this->folder, 02750)) { // new files get its group
-            throw NewFile::failure($this->folder);
+        if ($group !== null) {
+            NewFile::attempt($this->folder, fn () => chgrp($this->folder, $group));
         }
+        NewFile::attempt($this->folder, fn () => chmod($this->folder, 02750)); // new files get its group
     }
 
     /**
@@ -175,16 +180,22 @@ final class Publication
     private function lock()
     {
         $path = "$this->folder/lock";
-        $lock = @fopen($path, 'cb') ?: throw NewFile::failure($path);
+        $lock = NewFile::attempt($path, static fn () => is_link($path) ? false : fopen($path, 'cb'));
         if (!flock($lock, LOCK_EX | LOCK_NB)) {
             throw new CannotWrite("$path: another process publishes the set \"$this->set\"");
         }
         clearstatcache();
-        if (!@chmod($path, 0600) || (fstat($lock)['ino'] ?? null) !== fileinode($path)) {
+        if ((fstat($lock)['ino'] ?? null) !== NewFile::attempt($path, static fn () => chmod($path, 0600) ? fileinode($path) : false)) {
             throw new CannotWrite("$path: was replaced while it was taken");
         }
-        return fileowner($path) === fileowner($this->folder) ? $lock
-            : throw new CannotWrite("$this->folder: belongs to another user, so nobody would trust what this one publishes there");
+        return $lock;
+    }
+
+    /** PHP may have no posix. */
+    private function ownUid(): int
+    {
+        $file = NewFile::attempt(sys_get_temp_dir(), tmpfile(...));
+        return fstat($file)['uid'] ?? -1;
     }
 
     private static function controlPage(string $instance, int $number): string

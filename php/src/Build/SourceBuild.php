@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Build;
 
+use KeySieve\Reader\Kind;
+
 /**
  * Builds sets that are defined in code. `as_of` is the moment before a source is asked. If the source throws, has a value that can be no
  * key, or has far fewer keys than before, nothing is replaced.
@@ -18,10 +20,13 @@ final class SourceBuild
      */
     public function __construct(private readonly float $maxShrink = 0.2, private readonly ?\Closure $progress = null)
     {
+        if (!($maxShrink >= 0 && $maxShrink <= 1)) {
+            throw new \ValueError("maxShrink must be 0 to 1, not $maxShrink");
+        }
     }
 
     /**
-     * Builds all, or those that are named. One that fails does not hold up the others.
+     * Builds all, or those that are named. A source that throws does not hold up the others.
      *
      * @param iterable<SetSource> $sources
      * @param list<string> $names
@@ -40,8 +45,9 @@ final class SourceBuild
             }
             unset($missing[$name]);
             try {
-                $count = preg_match('/\A[a-z]+:/', $to) === 1 ? $this->toStore($source, $to) : $this->toFolder($source, $to);
-                $say("$name: $count keys, in $to");
+                $isStore = preg_match('/\A([a-z][a-z+-]*):/', $to, $scheme) === 1;
+                $count = $isStore ? $this->toStore($source, $to) : $this->toFolder($source, $to);
+                $say("$name: $count keys, in " . ($isStore ? "the $scheme[1] store" : $to)); // the rest may be a password
             } catch (\Throwable $failure) {
                 $isWell = false;
                 $say("$name: is not built, and what was there stays: {$failure->getMessage()}");
@@ -62,12 +68,15 @@ final class SourceBuild
     public function toFolder(SetSource $source, string $folder): int
     {
         $path = "$folder/{$source->name()}.ks";
+        if (!is_dir($folder)) {
+            NewFile::attempt($folder, static fn () => mkdir($folder, 0777, true));
+        }
+        $before = is_file($path) ? NewFile::attempt($path, static fn () => file_get_contents($path, length: 48)) : '';
         $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), progress: $this->progress);
         $bytes = $builder->add($this->keys($source))->bytes();
         $count = self::keysIn($bytes);
-        $before = self::keysIn((string) @file_get_contents($path, length: 48));
-        if ($count < $before * (1 - $this->maxShrink) || $count === 0) {
-            throw new WrongKeys("{$source->name()}: $count keys after $before are too few: is the source complete?");
+        if ($count < self::keysIn($before) * (1 - $this->maxShrink) || $count === 0) {
+            throw new WrongKeys("$count keys after " . self::keysIn($before) . ' are too few: is the source complete?');
         }
         NewFile::replace($path, $bytes);
         return $count;
@@ -86,12 +95,13 @@ final class SourceBuild
         $path = (string) tempnam(sys_get_temp_dir(), 'keysieve-');
         $count = 0;
         $suspects = new SuspectKeys(); // of a list with NULs the program expects anything
-        $list = fopen($path, 'wb') ?: throw NewFile::failure($path);
+        $list = NewFile::attempt($path, static fn () => fopen($path, 'wb'));
         try {
             foreach ($this->keys($source) as $key) {
-                if (@fwrite($list, "$key\0") !== strlen($key) + 1) {
-                    throw NewFile::failure($path);
+                if (str_contains($key, "\0")) {
+                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . json_encode(substr($key, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE));
                 }
+                NewFile::attempt($path, static fn () => fwrite($list, "$key\0") === strlen($key) + 1);
                 $suspects->see($key);
                 if (++$count % 65_536 === 0 && $this->progress !== null) {
                     ($this->progress)($count);
@@ -99,9 +109,10 @@ final class SourceBuild
             }
             fclose($list);
             $suspects->check();
-            $settings = ['--set', $source->name(), '--fpr', (string) $source->fpr(), '--as-of', "@$asOf", '--max-shrink', (string) $this->maxShrink];
-            self::run([$program, 'build', ...$settings, '--key-profile', self::profile($source), '--like', $url, '-0', $path, '-o', "$path.ks"]);
-            self::run([$program, 'push', "$path.ks", $url]);
+            $settings = ['--set', $source->name(), '--fpr', (string) $source->fpr(), '--as-of', "@$asOf", '--key-profile', self::profile($source)];
+            $shrink = ['--max-shrink', (string) $this->maxShrink];
+            self::run([$program, 'build', ...$settings, ...$shrink, '--like', $url, '-0', $path, '-o', "$path.ks"]);
+            self::run([$program, 'push', ...$shrink, "$path.ks", $url]);
             return $count;
         } finally {
             array_map('unlink', array_filter([$path, "$path.ks"], 'is_file'));
@@ -125,7 +136,7 @@ final class SourceBuild
             }
         }
         if ($wrong !== []) {
-            throw new WrongKeys("{$source->name()}: no keys by $function: " . implode(', ', $wrong));
+            throw new WrongKeys("no keys by $function: " . implode(', ', $wrong));
         }
     }
 
@@ -138,17 +149,17 @@ final class SourceBuild
     /** Of a snapshot; 0 for anything else. */
     private static function keysIn(string $bytes): int
     {
-        return str_starts_with($bytes, 'KEYSIEVE') && strlen($bytes) >= 48 ? unpack('P', $bytes, 40)[1] : 0;
+        return str_starts_with($bytes, 'KEYSIEVE') && strlen($bytes) >= 48 ? Kind::word($bytes, 40) : 0;
     }
 
     /** @param list<string> $command */
     private static function run(array $command): void
     {
-        $process = proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes) ?: throw new CannotWrite("$command[0]: cannot be started");
-        $said = (string) stream_get_contents($pipes[1]);
+        $process = @proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes) ?: throw new CannotWrite("$command[0]: cannot be started");
+        $said = trim((string) stream_get_contents($pipes[1]));
         $status = proc_close($process);
         if ($status !== 0) {
-            throw $status === 65 ? new WrongKeys(trim($said)) : new CannotWrite(trim($said));
+            throw $status === 65 ? new WrongKeys($said) : new CannotWrite($said === '' ? "$command[0]: exit status $status" : $said);
         }
     }
 }

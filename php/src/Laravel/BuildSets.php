@@ -21,10 +21,15 @@ final class BuildSets extends Command
     {
         /** @var list<class-string<SetSource>> $classes */
         $classes = $settings->get('keysieve.sources');
+        /** @var array{to: ?string, 'max-shrink': string} $options */
+        $options = $this->options();
+        /** @var list<string> $names */
+        $names = $this->argument('sets');
+        $shrink = filter_var($options['max-shrink'], FILTER_VALIDATE_FLOAT);
         $progress = $this->output->createProgressBar();
-        $build = new SourceBuild((float) $this->option('max-shrink'), $progress->setProgress(...));
-        $to = (string) ($this->option('to') ?? $this->laravel->storagePath('sets'));
-        $sources = array_map($this->laravel->make(...), $classes);
-        return $build->all($sources, (array) $this->argument('sets'), $to, $this->line(...)) ? self::SUCCESS : self::FAILURE;
+        $build = new SourceBuild($shrink === false ? -1 : $shrink, $progress->setProgress(...));
+        $sources = array_map(fn (string $class): SetSource => $this->laravel->make($class), $classes);
+        $to = $options['to'] ?? $this->laravel->storagePath('sets');
+        return $build->all($sources, $names, $to, fn (string $line) => $this->line($line)) ? self::SUCCESS : self::FAILURE;
     }
 }

@@ -75,7 +75,9 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function boot(): void
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
-        $this->commands([BuildSets::class]);
+        if ($this->app->runningInConsole()) {
+            $this->commands([BuildSets::class]);
+        }
         $events = $this->app->make(Dispatcher::class);
         foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
             $events->listen($begin, static fn () => begin_request());

@@ -19,7 +19,7 @@ use Symfony\Component\Console\Output\OutputInterface;
 final class BuildSets extends Command
 {
     /** @param iterable<SetSource> $sources */
-    public function __construct(private readonly iterable $sources)
+    public function __construct(private readonly iterable $sources, private readonly string $folder)
     {
         parent::__construct();
     }
@@ -27,15 +27,19 @@ final class BuildSets extends Command
     protected function configure(): void
     {
         $this->addArgument('sets', InputArgument::IS_ARRAY, 'their names [all]');
-        $this->addOption('to', null, InputOption::VALUE_REQUIRED, 'a folder for SET.ks, or the URL of a store, for which keysieve must be installed', 'var/sets');
+        $this->addOption('to', null, InputOption::VALUE_REQUIRED, 'a folder for SET.ks [var/sets], or the URL of a store, for which keysieve must be installed');
         $this->addOption('max-shrink', null, InputOption::VALUE_REQUIRED, 'the share of its keys that a set may lose', '0.2');
     }
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
+        /** @var list<string> $names */
+        $names = $input->getArgument('sets');
+        /** @var array{to: ?string, 'max-shrink': string} $options */
+        $options = $input->getOptions();
+        $shrink = filter_var($options['max-shrink'], FILTER_VALIDATE_FLOAT);
         $progress = new ProgressBar($output);
-        $build = new SourceBuild((float) $input->getOption('max-shrink'), $progress->setProgress(...));
-        $names = (array) $input->getArgument('sets');
-        return $build->all($this->sources, $names, (string) $input->getOption('to'), $output->writeln(...)) ? self::SUCCESS : self::FAILURE;
+        $build = new SourceBuild($shrink === false ? -1 : $shrink, $progress->setProgress(...));
+        return $build->all($this->sources, $names, $options['to'] ?? $this->folder, $output->writeln(...)) ? self::SUCCESS : self::FAILURE;
     }
 }

@@ -64,7 +64,7 @@ final class KeysieveExtension extends Extension
         }
         $container->registerForAutoconfiguration(SetSource::class)->addTag('keysieve.source');
         if (class_exists(Command::class)) {
-            $container->register(BuildSets::class)->setArguments([new TaggedIteratorArgument('keysieve.source')])->addTag('console.command');
+            $container->register(BuildSets::class)->setArguments([new TaggedIteratorArgument('keysieve.source'), '%kernel.project_dir%/var/sets'])->addTag('console.command');
         }
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
