@@ -16,6 +16,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
 
 #include "tests/support/mounts.hpp"
 #include "tests/support/run_program.hpp"
@@ -137,7 +138,8 @@ Scene played(const Scene& scene) {
     for (const std::string& line : lines_of(files + ".err")) printed.push_back("! " + line);
     for (std::string& line : printed) line = without_folder(line, room.path());
     const Lines status = lines_of(files + ".status");
-    if (status != Lines{"[0]"}) printed.push_back(status.empty() ? "[the shell ended]" : status[0]);
+    if (status.empty()) throw std::runtime_error("the shell ended in: " + scene.steps[i].typed.front());
+    if (status != Lines{"[0]"}) printed.push_back(status[0]);
     now.steps[i].printed = as_expected(printed, scene.steps[i].printed);
   }
   return now;
