@@ -96,6 +96,7 @@ final class Builder
             if (strlen($key) > self::LONGEST_KEY) {
                 throw new WrongKeys('a key has ' . strlen($key) . ' bytes, more than ' . self::LONGEST_KEY . ': ' . substr($key, 0, 40) . '...');
             }
+            /** @psalm-suppress InvalidArgument (it knows no option but the seed) */
             $hash = hash('xxh3', $key, true, $this->hashing);
             $this->hashes[$hash[0]] .= $hash;
             $this->suspects->see($key);

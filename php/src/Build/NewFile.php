@@ -7,7 +7,7 @@ namespace KeySieve\Build;
 /** A file that comes into being whole: written under another name, synced, then renamed. */
 final class NewFile
 {
-    /** @throws CannotWrite; then $path is as it was */
+    /** @throws CannotWrite and leaves $path as it was */
     public static function replace(string $path, string $bytes): void
     {
         $temporary = dirname($path) . '/.' . basename($path) . '.' . bin2hex(random_bytes(6)) . '.tmp';
@@ -22,7 +22,7 @@ final class NewFile
 
     /**
      * @param ?int $mode null: as the umask says
-     * @throws CannotWrite, for a file that is there too; what it has written may be left
+     * @throws CannotWrite for a file that is there too; what it has written may be left
      */
     public static function create(string $path, string $bytes, ?int $mode = null): void
     {

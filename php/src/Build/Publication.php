@@ -39,7 +39,7 @@ final class Publication
     /**
      * @param string $snapshot of this set
      * @param ?string $group of the processes that will read it; null: that of the directory, or as the system says
-     * @throws CannotWrite; then what was published before stays
+     * @throws CannotWrite and leaves what was published before
      */
     public function replace(string $snapshot, ?string $group = null): void
     {

@@ -52,7 +52,7 @@ final class Shards
      * Sets the bits of hashes, as Kind::mix() and Kind::blockHas() look for them. All is written out, because this is where the time goes.
      *
      * @param array<int, mixed> $hashes
-     * @param list<int> $lanes
+     * @param array<int, int> $lanes
      * @param array<int, int> $keys
      */
     private static function mark(array $hashes, int $count, int $shardBytes, int $first, array &$lanes, array &$keys): void
@@ -85,7 +85,7 @@ final class Shards
         }
     }
 
-    /** @param list<int> $lanes */
+    /** @param array<int, int> $lanes */
     private function append(array $lanes, int $keys): void
     {
         if ($keys > self::MOST_KEYS) {

@@ -99,7 +99,7 @@ final class SourceBuild
         try {
             foreach ($this->keys($source) as $key) {
                 if (str_contains($key, "\0")) {
-                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . json_encode(substr($key, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE));
+                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . (string) json_encode(substr($key, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE));
                 }
                 NewFile::attempt($path, static fn () => fwrite($list, "$key\0") === strlen($key) + 1);
                 $suspects->see($key);
@@ -155,6 +155,7 @@ final class SourceBuild
     /** @param list<string> $command */
     private static function run(array $command): void
     {
+        // @phpstan-ignore argument.type (it knows no redirection)
         $process = @proc_open($command, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes) ?: throw new CannotWrite("$command[0]: cannot be started");
         $said = trim((string) stream_get_contents($pipes[1]));
         $status = proc_close($process);

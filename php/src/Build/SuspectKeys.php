@@ -55,15 +55,15 @@ final class SuspectKeys
         self::refuse(preg_match(self::PAGE, $first[0]) === 1 ? $first : [], 'this is a page of HTML or XML');
         self::refuse(self::isJson($first, $last) ? $first : [], 'keys are JSON');
         self::refuse(self::isTable($first, $last) ? $first : [], 'this is a table that a database client drew');
-        $quoted = preg_grep('/^(?:"(?:.*)"|\'(?:.*)\'),?$/s', $first) ?: [];
+        $quoted = self::matching('/^(?:"(?:.*)"|\'(?:.*)\'),?$/s', $first);
         self::refuse(self::areMost(count($quoted), $first) ? $quoted : [], 'keys are in quotes, which become part of them');
         self::refuse(self::quotedFields($first), 'keys are quoted as in CSV, and the quotes become part of them');
         self::checkColumns($first);
         foreach ([$first, $last] as $keys) {
-            self::refuseMany(preg_grep(self::SPACE_AT_AN_EDGE, $keys), $keys, 'keys begin or end with a space or line break, which becomes part of them');
+            self::refuseMany(self::matching(self::SPACE_AT_AN_EDGE, $keys), $keys, 'keys begin or end with a space or line break, which becomes part of them');
             self::refuseMany(array_filter($keys, static fn (string $key): bool => preg_match('//u', $key) !== 1), $keys, 'keys are not UTF-8');
-            self::refuseMany(preg_grep('/^\?[? ]*$|\xEF\xBF\xBD/', $keys), $keys, 'letters were lost in a conversion');
-            self::refuseMany(preg_grep('/^(?:NULL|\\\\N)$/D', $keys), $keys, "a database's NULL became a key");
+            self::refuseMany(self::matching('/^\?[? ]*$|\xEF\xBF\xBD/', $keys), $keys, 'letters were lost in a conversion');
+            self::refuseMany(self::matching('/^(?:NULL|\\\\N)$/D', $keys), $keys, "a database's NULL became a key");
         }
     }
 
@@ -77,6 +77,16 @@ final class SuspectKeys
     }
 
     /**
+     * @param non-empty-string $pattern
+     * @param list<string> $keys
+     * @return array<string>
+     */
+    private static function matching(string $pattern, array $keys): array
+    {
+        return array_filter($keys, static fn (string $key): bool => preg_match($pattern, $key) === 1);
+    }
+
+    /**
      * @param array<string> $shown
      * @throws WrongKeys unless there are none
      */
@@ -86,7 +96,7 @@ final class SuspectKeys
             return;
         }
         $examples = array_map(
-            static fn (string $key): string => json_encode(substr($key, 0, self::EXAMPLE_BYTES), JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES)
+            static fn (string $key): string => (string) json_encode(substr($key, 0, self::EXAMPLE_BYTES), JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES)
                 . (strlen($key) > self::EXAMPLE_BYTES ? '...' : ''),
             array_slice($shown, 0, self::EXAMPLES),
         );
@@ -96,13 +106,12 @@ final class SuspectKeys
     /**
      * One such key among many may be right, or be a visitor's mischief, which must not stop the nightly build.
      *
-     * @param array<string>|false $some
+     * @param array<string> $some
      * @param list<string> $keys
      * @throws WrongKeys
      */
-    private static function refuseMany(array|false $some, array $keys, string $what): void
+    private static function refuseMany(array $some, array $keys, string $what): void
     {
-        $some = $some ?: [];
         self::refuse(count($some) * 100 >= count($keys) ? $some : [], $what);
     }
 
@@ -123,24 +132,24 @@ final class SuspectKeys
      */
     private static function messages(array $first, array $last): array
     {
-        return preg_grep(self::MESSAGE, array_slice($first, 0, self::OUTER)) ?: (preg_grep(self::MESSAGE, array_slice($last, -self::OUTER)) ?: []);
+        return self::matching(self::MESSAGE, array_slice($first, 0, self::OUTER)) ?: self::matching(self::MESSAGE, array_slice($last, -self::OUTER));
     }
 
     /**
      * Also an array or object that is written over several lines, or whose only line is cut off.
      *
-     * @param list<string> $first
+     * @param non-empty-list<string> $first
      * @param list<string> $last
      */
     private static function isJson(array $first, array $last): bool
     {
         $isClosed = count($first) === 1 || ($last !== [] && preg_match('/[\]}][ \t]*$/', end($last)) === 1);
         return ($isClosed && preg_match('/^[ \t]*[\[{][ \t]*(?:$|["{\[])/', $first[0]) === 1)
-            || self::areMost(count(preg_grep('/^[ \t]*(?:\{.*\}|\[.*\])[ \t]*$/s', $first) ?: []), $first);
+            || self::areMost(count(self::matching('/^[ \t]*(?:\{.*\}|\[.*\])[ \t]*$/s', $first)), $first);
     }
 
     /**
-     * @param list<string> $first
+     * @param non-empty-list<string> $first
      * @param list<string> $last
      */
     private static function isTable(array $first, array $last): bool
