@@ -201,9 +201,9 @@ final class BuilderTest extends TestCase
     public function testLeavesTheFolderOfAnotherUserAlone(): void
     {
         self::needsRoot();
-        $this->publish('foreign', 'apple');
-        chown(SharedMemory::folder('foreign'), 65534);
-        $this->assertLeavesAlone('foreign');
+        $this->publish('given-away', 'apple');
+        chown(SharedMemory::folder('given-away'), 65534);
+        $this->assertLeavesAlone('given-away');
     }
 
     public function testLeavesABypassedSetAloneUntilTheBypassIsOver(): void

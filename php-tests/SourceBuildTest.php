@@ -6,8 +6,8 @@ namespace KeySieve\Tests;
 
 use KeySieve\Build\SetSource;
 use KeySieve\Build\SourceBuild;
-use KeySieve\KeyedSet;
-use KeySieve\KeyFunction;
+use KeySieve\Keys\KeyedSet;
+use KeySieve\Keys\KeyFunction;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Build;
 
-use KeySieve\KeyFunction;
+use KeySieve\Keys\KeyFunction;
 
 /** A set that an application defines in code: `keysieve:build`, of Symfony and Laravel, builds what implements this. */
 interface SetSource

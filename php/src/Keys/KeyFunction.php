@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace KeySieve;
+namespace KeySieve\Keys;
 
 /** How raw values become keys: the same class for the source of a set and for its lookups, so that both sides cannot drift apart. */
 interface KeyFunction

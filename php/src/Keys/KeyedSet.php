@@ -2,7 +2,11 @@
 
 declare(strict_types=1);
 
-namespace KeySieve;
+namespace KeySieve\Keys;
+
+use KeySieve\InvalidNameException;
+use KeySieve\Membership;
+use KeySieve\Set;
 
 /**
  * A set that is asked with raw values, which its key function makes keys. What can be no key is absent: no source has it.
