@@ -47,7 +47,8 @@ void Loader::round() {
     if (!on_progress_()) return;
     refresher.publish_cached(std::chrono::steady_clock::now());
   }
-  look_at_seen_sets();
+  do look_at_seen_sets();
+  while (std::ranges::any_of(keepers_, &SeenKeeper::is_restoring) && on_progress_());
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.due_at()) continue;

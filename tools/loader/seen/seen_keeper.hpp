@@ -38,6 +38,7 @@ class SeenKeeper {
   void look(SteadyTime steady_now, const Moment& now);
   // Something was begun that takes more steps: look() is due at once.
   [[nodiscard]] bool has_more() const noexcept { return restore_ || exchange_; }
+  [[nodiscard]] bool is_restoring() const noexcept { return restore_.has_value(); }
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;
   // The part of look() that asks no store, if it is due: for while something else takes long, and between
