@@ -80,6 +80,7 @@ void Loader::follow_clock_of_seen_sets() {
 }
 
 void Loader::save_seen_sets() {
+  for (WatchedStore& store : stores_) store.connection.append_again_now();
   for (SeenKeeper& keeper : keepers_) {
     keeper.begin_save(moment_now());
     while (keeper.has_more()) {

@@ -64,9 +64,10 @@ class StoreConnection {
   }
 
   // Does all that for one question: calls `ask` with the open store. A store that does not take what is
-  // written may still be read, so that an outage of a write only closes it.
+  // written may still be read, so that an outage of a write closes it, and only appends are put off.
   template <typename Ask>
   auto use(SteadyTime now, const Ask& ask, StoreUse use = StoreUse::Read) {
+    if (const auto failure = append_failure(now); failure && use == StoreUse::Append) throw Error(*failure);
     Store& store = open(now);
     try {
       auto answer = ask(store);
@@ -76,11 +77,17 @@ class StoreConnection {
       if (use == StoreUse::Read) {
         failed(error, now);
       } else if (error.is_outage()) {
-        close();
+        append_failed(error, now);
       }
       throw;
     }
   }
+
+  // What an append throws now without being tried: one has just failed so, and each may run into a timeout.
+  [[nodiscard]] std::optional<Error> append_failure(SteadyTime now) const {
+    return appends_.is_due(now) ? std::nullopt : append_failure_;
+  }
+  void append_again_now() { appends_.reset(); }
 
   // Has the store tell of changes, if it is not left alone and does not do so yet. True: from now on it does,
   // and what has changed before must be looked for.
@@ -117,7 +124,10 @@ class StoreConnection {
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
   // The next use tries again, even right after a failure.
-  void try_again_now() { left_alone_until_ = {}; }
+  void try_again_now() {
+    left_alone_until_ = {};
+    append_again_now();
+  }
 
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
@@ -126,6 +136,8 @@ class StoreConnection {
   // time.
   static constexpr int kPausesPerFailure = 20;
   static constexpr std::chrono::minutes kLongestPause{1};
+  static constexpr Milliseconds kShortestAppendPause{1'000};
+  static constexpr Milliseconds kLongestAppendPause{20'000};
 
   // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
   // pause, and each set would run into it. Its watch may be dead without notice.
@@ -137,6 +149,13 @@ class StoreConnection {
     left_alone_until_ =
         now + took +
         std::max(shortest_pause_, std::min(kPausesPerFailure * took, SteadyTime::duration(kLongestPause)));
+  }
+  // What failed again right after the pause waits longer.
+  void append_failed(const Error& error, SteadyTime now) {
+    close();
+    if (now - appends_.due_at() > kLongestAppendPause) appends_.reset();
+    append_failure_ = error;
+    appends_.failed(now + (std::chrono::steady_clock::now() - asked_at_));
   }
   static void say_unwatched(const Error& error) {
     spdlog::debug("changes cannot be watched for, so the store is polled: {}", error.what());
@@ -151,6 +170,8 @@ class StoreConnection {
   std::optional<Error> failure_;
   SteadyTime::duration shortest_pause_;
   SteadyTime left_alone_until_{};
+  std::optional<Error> append_failure_;
+  Backoff appends_{kShortestAppendPause, kLongestAppendPause};
   std::unique_ptr<StoreWatch> watch_;
 };
 

@@ -100,7 +100,8 @@ class SeenKeeper {
   double keys_then_ = HUGE_VAL;                                // that the newest filter had at the last look
   BootSeconds lost_until_ = 0;                                 // until then loss() counts
   Failure failure_;                                            // of what needs no exchange
-  Failure store_failure_;
+  Failure store_failure_;                                      // until an exchange sends
+  Failure unmerged_;                                           // of what other hosts have sent
   SeenReport report_;
 };
 

@@ -71,6 +71,11 @@ TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
   EXPECT_FALSE(connection.is_away());
   EXPECT_NE(connection.watch(), nullptr);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
+
+  const SteadyTime soon = kFirstTry + Milliseconds(500);
+  EXPECT_EQ(failure_of([&] { connection.use(soon, has_seed, StoreUse::Append); }), ErrorKind::Unavailable);
+  EXPECT_FALSE(connection.use(soon, has_seed));
+  EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(5), has_seed, StoreUse::Append));
 }
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {
