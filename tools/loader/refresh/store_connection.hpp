@@ -29,8 +29,9 @@ inline OpenStore store_opener(const std::string& url) {
 
 class StoreConnection {
  public:
-  // While it is away, or has lost its watch, its rounds come so often, however seldom it is polled.
-  static constexpr Milliseconds kRoundsWhileAway{30'000};
+  // While it is away, or has lost its watch, its rounds come so often, however seldom it is polled. With
+  // their jitter, once in half a minute.
+  static constexpr Milliseconds kRoundsWhileAway{25'000};
 
   StoreConnection(OpenStore open, std::string name, Milliseconds poll_interval)
       : open_(std::move(open)),
@@ -42,7 +43,7 @@ class StoreConnection {
   // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
   // answered() or failed().
   Store& open(SteadyTime now) {
-    if (now != used_at_) asked_at_ = std::chrono::steady_clock::now();
+    if (now != used_at_) begun_at_ = asked_at_ = std::chrono::steady_clock::now();
     if (failure_ && now < left_alone_until_) throw Error(*failure_);
     if (now - opened_at_ > kKeptOpen) close();
     used_at_ = now;
@@ -57,7 +58,11 @@ class StoreConnection {
     }
     return *store_;
   }
-  void answered() { failure_.reset(); }
+  // Also in the middle of a long work: what the store has answered does not count as waiting for it.
+  void answered() {
+    failure_.reset();
+    asked_at_ = std::chrono::steady_clock::now();
+  }
   // An error while the open store was asked. Leaves it alone if it was an outage.
   void failed(const Error& error, SteadyTime now) {
     if (store_ && error.is_outage()) leave_alone(error, now);
@@ -132,10 +137,10 @@ class StoreConnection {
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
 
-  // Other stores wait while this one runs into its timeout: with the default of 5 s, for a twelfth of the
-  // time.
+  // Other stores wait while this one runs into its timeout: with the default of 5 s, for less than a third of
+  // the time.
   static constexpr int kPausesPerFailure = 20;
-  static constexpr std::chrono::minutes kLongestPause{1};
+  static constexpr Milliseconds kLongestPause = kRoundsWhileAway / 2;
   static constexpr Milliseconds kShortestAppendPause{1'000};
   static constexpr Milliseconds kLongestAppendPause{20'000};
 
@@ -147,15 +152,19 @@ class StoreConnection {
     failure_ = error;
     const SteadyTime::duration took = std::chrono::steady_clock::now() - asked_at_;
     left_alone_until_ =
-        now + took +
+        moved_on(now) +
         std::max(shortest_pause_, std::min(kPausesPerFailure * took, SteadyTime::duration(kLongestPause)));
+  }
+  // A look keeps its `now`, however long it takes.
+  [[nodiscard]] SteadyTime moved_on(SteadyTime now) const {
+    return now + (std::chrono::steady_clock::now() - begun_at_);
   }
   // What failed again right after the pause waits longer.
   void append_failed(const Error& error, SteadyTime now) {
     close();
     if (now - appends_.due_at() > kLongestAppendPause) appends_.reset();
     append_failure_ = error;
-    appends_.failed(now + (std::chrono::steady_clock::now() - asked_at_));
+    appends_.failed(moved_on(now));
   }
   static void say_unwatched(const Error& error) {
     spdlog::debug("changes cannot be watched for, so the store is polled: {}", error.what());
@@ -165,7 +174,8 @@ class StoreConnection {
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
-  SteadyTime asked_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
+  SteadyTime begun_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
+  SteadyTime asked_at_{};  // then too, or when it has answered since
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
   SteadyTime::duration shortest_pause_;
