@@ -43,7 +43,8 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
     return outcome_;
   } catch (const std::exception& error) {
     outcome = cannot_publish(error);
-    if (publisher) retries_.failed();
+    if (publisher && dynamic_cast<const Error*>(&error) == nullptr)
+      retries_.failed();  // no memory, for example
   }
   live_.find_out();
   // Since the publish the directory was wiped, or the file descriptors ran out.
