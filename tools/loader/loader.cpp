@@ -17,6 +17,7 @@ namespace keysieve {
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
                std::vector<FileDescriptor> locks)
     : directory_(config.directory),
+      is_once_(config.is_once),
       on_progress_(std::move(on_progress)),
       locks_(std::move(locks)),
       left_seen_sets_(config) {
@@ -101,16 +102,16 @@ SteadyTime Loader::round_due_at() const {
 bool Loader::refresh_all(WatchedStore& store) {
   if (!on_progress_()) return false;
   const SteadyTime now = std::chrono::steady_clock::now();
-  const bool is_watch_new = store.connection.begin_watch(now);
-  if (is_watch_new) {
-    store.watched_since = now;
-    for (SeenKeeper* set : store.seen_sets) set->wake();
+  const bool is_watch_new = !is_once_ && store.connection.begin_watch(now);
+  if (is_watch_new || store.connection.has_failed_to_watch()) {
+    store.watch_tried_at = now;
   } else if (store.connection.watch() == nullptr) {
-    store.watched_since = {};
+    store.watch_tried_at = {};
   }
+  if (is_watch_new) std::ranges::for_each(store.seen_sets, &SeenKeeper::wake);
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
-    if (is_watch_new) set->read_log_again();
+    if (is_watch_new || is_once_) set->read_log_again();
     set->refresh(std::chrono::steady_clock::now());
   }
   return true;

@@ -100,7 +100,9 @@ class StoreConnection {
     if (watch_) return false;
     try {
       watch_ = open(now).watch();
+      has_failed_to_watch_ = false;
     } catch (const Error& error) {
+      has_failed_to_watch_ = error.kind() != ErrorKind::Permission;
       say_unwatched(error);
     }
     return watch_ != nullptr;
@@ -117,6 +119,9 @@ class StoreConnection {
   }
   // nullptr: none was begun, it has failed, or the store has; or the store cannot tell.
   [[nodiscard]] const StoreWatch* watch() const noexcept { return watch_.get(); }
+
+  // The last begin_watch() has failed, and another one need not.
+  [[nodiscard]] bool has_failed_to_watch() const noexcept { return has_failed_to_watch_; }
 
   void close() noexcept { store_.reset(); }
   // As Store::distrust_copies().
@@ -183,6 +188,7 @@ class StoreConnection {
   std::optional<Error> append_failure_;
   Backoff appends_{kShortestAppendPause, kLongestAppendPause};
   std::unique_ptr<StoreWatch> watch_;
+  bool has_failed_to_watch_ = false;
 };
 
 }  // namespace keysieve

@@ -235,7 +235,7 @@ void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now)
   const bool sends = is_due && !no_sends;
   exchange_.emplace(config_, report_, sends ? SeenExchange::Way::Both : SeenExchange::Way::Receive, now);
   is_woken_ = false;  // also if the store is away
-  if (is_due) exchange_at_ = steady_now + config_.save_interval;
+  if (is_due) exchange_at_ = is_once_ ? SteadyTime::max() : steady_now + config_.save_interval;
 }
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {

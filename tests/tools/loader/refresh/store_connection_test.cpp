@@ -232,6 +232,7 @@ TEST_F(WatchOfAConnection, IsGoneWhenItHasFailedUntilItIsBegunAgain) {
   EXPECT_TRUE(connection_.take_changes().empty());
   EXPECT_EQ(connection_.watch(), nullptr);
   EXPECT_FALSE(connection_.begin_watch(kFirstTry)) << "the folder is gone";
+  EXPECT_TRUE(connection_.has_failed_to_watch());
   open_store(url_);
   EXPECT_TRUE(connection_.begin_watch(kFirstTry));
 }
@@ -261,6 +262,7 @@ TEST_F(WatchOfAConnection, IsNoneOfAStoreThatCannotTell) {
                              kPollInterval);
   EXPECT_FALSE(connection.begin_watch(kFirstTry));
   EXPECT_EQ(connection.watch(), nullptr);
+  EXPECT_FALSE(connection.has_failed_to_watch());
   EXPECT_TRUE(connection.take_changes().empty());
 }
 
