@@ -17,6 +17,7 @@ namespace keysieve {
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
                std::vector<FileDescriptor> locks)
     : directory_(config.directory),
+      is_once_(config.is_once),
       on_progress_(std::move(on_progress)),
       locks_(std::move(locks)),
       left_seen_sets_(config) {
@@ -47,7 +48,8 @@ void Loader::round() {
     if (!on_progress_()) return;
     refresher.publish_cached(std::chrono::steady_clock::now());
   }
-  look_at_seen_sets();
+  do look_at_seen_sets();
+  while (std::ranges::any_of(keepers_, &SeenKeeper::is_restoring) && on_progress_());
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
     if (now < store.due_at()) continue;
@@ -79,6 +81,7 @@ void Loader::follow_clock_of_seen_sets() {
 }
 
 void Loader::save_seen_sets() {
+  for (WatchedStore& store : stores_) store.connection.append_again_now();
   for (SeenKeeper& keeper : keepers_) {
     keeper.begin_save(moment_now());
     while (keeper.has_more()) {
@@ -99,16 +102,16 @@ SteadyTime Loader::round_due_at() const {
 bool Loader::refresh_all(WatchedStore& store) {
   if (!on_progress_()) return false;
   const SteadyTime now = std::chrono::steady_clock::now();
-  const bool is_watch_new = store.connection.begin_watch(now);
-  if (is_watch_new) {
-    store.watched_since = now;
-    for (SeenKeeper* set : store.seen_sets) set->wake();
+  const bool is_watch_new = !is_once_ && store.connection.begin_watch(now);
+  if (is_watch_new || store.connection.has_failed_to_watch()) {
+    store.watch_tried_at = now;
   } else if (store.connection.watch() == nullptr) {
-    store.watched_since = {};
+    store.watch_tried_at = {};
   }
+  if (is_watch_new) std::ranges::for_each(store.seen_sets, &SeenKeeper::wake);
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
-    if (is_watch_new) set->read_log_again();
+    if (is_watch_new || is_once_) set->read_log_again();
     set->refresh(std::chrono::steady_clock::now());
   }
   return true;

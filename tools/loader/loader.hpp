@@ -30,8 +30,8 @@ class Loader {
 
   // Refreshes the sets of the stores that are due: one poll interval, give or take its jitter, after their
   // last round. A set in trouble does not stop the others from being refreshed. Before the first store is
-  // asked, sets with nothing live are published from the cache. Seen sets come next. From then on the stores
-  // that can tell of changes wake us.
+  // asked, sets with nothing live are published from the cache. Then seen sets are begun or restored. From
+  // then on the stores that can tell of changes wake us.
   void round();
   // When the next store is due.
   [[nodiscard]] SteadyTime round_due_at() const;
@@ -76,18 +76,18 @@ class Loader {
 
  private:
   struct WatchedStore {
-    // Sooner if its watch is lost. But watches that are lost again and again must not keep us busy.
+    // Sooner if it lacks its watch. But watches that are lost again and again must not keep us busy.
     [[nodiscard]] SteadyTime due_at() const {
-      const bool is_watch_lost = watched_since != SteadyTime{} && connection.watch() == nullptr;
-      return is_watch_lost ? std::min(round_due_at, watched_since + StoreConnection::kRoundsWhileAway)
-                           : round_due_at;
+      const bool lacks_watch = watch_tried_at != SteadyTime{} && connection.watch() == nullptr;
+      return lacks_watch ? std::min(round_due_at, watch_tried_at + StoreConnection::kRoundsWhileAway)
+                         : round_due_at;
     }
 
     std::string name;
     StoreConnection connection;
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
-    SteadyTime watched_since{};  // the epoch: it was not, at the last round
+    SteadyTime watch_tried_at{};  // when the last watch has begun or failed to; the epoch: there can be none
     std::vector<SetRefresher*> sets{};
     std::vector<SeenKeeper*> seen_sets{};
   };
@@ -95,6 +95,7 @@ class Loader {
   bool refresh_all(WatchedStore& store);
 
   std::string directory_;
+  bool is_once_;
   std::list<SetRecorder> recorders_;  // of the refreshers, in their order
   std::function<bool()> on_progress_;
   std::vector<FileDescriptor> locks_;

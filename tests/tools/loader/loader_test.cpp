@@ -113,6 +113,18 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
   remove_segments_of(seen_directory(site.directory()) + "/clicks");
 }
 
+// Until then workers answer as on_unavailable says, and the round of the other sets may take minutes.
+TEST(Loader, RestoresSeenSetsInItsFirstRound) {
+  Site site;
+  site.configure(tags_set +
+                 "[[seen]]\nname = \"clicks\"\nkeys = \"1k\"\nwindow = \"1h\"\nstore = \"main\"\n");
+  site.push("tags", kKeys);
+  Loader loader(load_config(site.config_path()), [] { return true; });
+  loader.round();
+  EXPECT_TRUE(loader.is_ready()) << loader.summary();
+  remove_segments_of(seen_directory(site.directory()) + "/clicks");
+}
+
 // By itself it would look once an hour.
 TEST(Loader, IsDueSoonAfterAWatchHasFailed) {
   Site site;

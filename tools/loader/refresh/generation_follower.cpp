@@ -206,8 +206,12 @@ void GenerationFollower::check_follows(const PointerRecord& pointer, const std::
     return;
   // Of two builds of one list, the one with the lower number was there before.
   const bool was_before = !counts_up && !is_live(record);
-  check_not_older({record.as_of, was_before ? -1 : 0}, source + " calls a snapshot current",
-                  {newest().as_of, 0}, "what was live",
+  const auto named = [was_before](std::string_view what, std::uint64_t generation) {
+    return was_before ? fmt::format("{} (generation {})", what, generation) : std::string(what);
+  };
+  check_not_older({record.as_of, was_before ? -1 : 0},
+                  named(source + " calls a snapshot current", record.generation), {newest().as_of, 0},
+                  named("what was live", live->generation),
                   fmt::format("is it a replica or a copy that lags behind? Build and push again, or remove "
                               "{}/{} and {} to take it all the same",
                               directory_, config_.name, cache_.path_of()));
@@ -290,7 +294,13 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
     retries_.failed();
     log_.say_cache_trouble(error.what());
   }
-  if (candidate) live_.publish(publisher, *candidate);
+  if (!candidate) return;
+  try {
+    live_.publish(publisher, *candidate);
+  } catch (const std::exception&) {
+    retries_.failed();
+    throw;
+  }
 }
 
 // Checked as if it came from the store, because the configuration may have changed since it was saved. The

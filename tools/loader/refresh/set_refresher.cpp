@@ -16,7 +16,10 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       directory_(loader.directory),
       store_(store),
       recorder_(recorder),
-      on_progress_(std::move(on_progress)),
+      on_progress_([&store, on_progress = std::move(on_progress)] {
+        store.answered();
+        return on_progress();
+      }),
       log_(config_.name),
       retries_(loader.poll_interval),
       adds_(config_, loader, retries_, on_progress_, log_),
@@ -40,7 +43,8 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
     return outcome_;
   } catch (const std::exception& error) {
     outcome = cannot_publish(error);
-    if (publisher) retries_.failed();
+    if (publisher && dynamic_cast<const Error*>(&error) == nullptr)
+      retries_.failed();  // no memory, for example
   }
   live_.find_out();
   // Since the publish the directory was wiped, or the file descriptors ran out.
@@ -96,7 +100,6 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   ask(outcome, now, [&](Store& store) {
     if (!live_.publication()) adds_.read_again();
     records = read_store_records(store, config_.name, store_.name());
-    store_.answered();
   });
   if (records) {
     log_.say_bypass(apply(*records, *publisher, directory_, config_.name));
@@ -131,6 +134,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
 void SetRefresher::ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question) {
   try {
     question(store_.open(now));
+    store_.answered();
   } catch (const Error& error) {
     const bool is_older = error.kind() == ErrorKind::Older;
     // Behind a build that was refused, the log may be trimmed further than what is live needs.

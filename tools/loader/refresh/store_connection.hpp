@@ -29,8 +29,9 @@ inline OpenStore store_opener(const std::string& url) {
 
 class StoreConnection {
  public:
-  // While it is away, or has lost its watch, its rounds come so often, however seldom it is polled.
-  static constexpr Milliseconds kRoundsWhileAway{30'000};
+  // While it is away, or has lost its watch, its rounds come so often, however seldom it is polled. With
+  // their jitter, once in half a minute.
+  static constexpr Milliseconds kRoundsWhileAway{25'000};
 
   StoreConnection(OpenStore open, std::string name, Milliseconds poll_interval)
       : open_(std::move(open)),
@@ -42,7 +43,7 @@ class StoreConnection {
   // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
   // answered() or failed().
   Store& open(SteadyTime now) {
-    if (now != used_at_) asked_at_ = std::chrono::steady_clock::now();
+    if (now != used_at_) begun_at_ = asked_at_ = std::chrono::steady_clock::now();
     if (failure_ && now < left_alone_until_) throw Error(*failure_);
     if (now - opened_at_ > kKeptOpen) close();
     used_at_ = now;
@@ -57,16 +58,21 @@ class StoreConnection {
     }
     return *store_;
   }
-  void answered() { failure_.reset(); }
+  // Also in the middle of a long work: what the store has answered does not count as waiting for it.
+  void answered() {
+    failure_.reset();
+    asked_at_ = std::chrono::steady_clock::now();
+  }
   // An error while the open store was asked. Leaves it alone if it was an outage.
   void failed(const Error& error, SteadyTime now) {
     if (store_ && error.is_outage()) leave_alone(error, now);
   }
 
   // Does all that for one question: calls `ask` with the open store. A store that does not take what is
-  // written may still be read, so that an outage of a write only closes it.
+  // written may still be read, so that an outage of a write closes it, and only appends are put off.
   template <typename Ask>
   auto use(SteadyTime now, const Ask& ask, StoreUse use = StoreUse::Read) {
+    if (const auto failure = append_failure(now); failure && use == StoreUse::Append) throw Error(*failure);
     Store& store = open(now);
     try {
       auto answer = ask(store);
@@ -76,11 +82,17 @@ class StoreConnection {
       if (use == StoreUse::Read) {
         failed(error, now);
       } else if (error.is_outage()) {
-        close();
+        append_failed(error, now);
       }
       throw;
     }
   }
+
+  // What an append throws now without being tried: one has just failed so, and each may run into a timeout.
+  [[nodiscard]] std::optional<Error> append_failure(SteadyTime now) const {
+    return appends_.is_due(now) ? std::nullopt : append_failure_;
+  }
+  void append_again_now() { appends_.reset(); }
 
   // Has the store tell of changes, if it is not left alone and does not do so yet. True: from now on it does,
   // and what has changed before must be looked for.
@@ -88,7 +100,9 @@ class StoreConnection {
     if (watch_) return false;
     try {
       watch_ = open(now).watch();
+      has_failed_to_watch_ = false;
     } catch (const Error& error) {
+      has_failed_to_watch_ = error.kind() != ErrorKind::Permission;
       say_unwatched(error);
     }
     return watch_ != nullptr;
@@ -106,6 +120,9 @@ class StoreConnection {
   // nullptr: none was begun, it has failed, or the store has; or the store cannot tell.
   [[nodiscard]] const StoreWatch* watch() const noexcept { return watch_.get(); }
 
+  // The last begin_watch() has failed, and another one need not.
+  [[nodiscard]] bool has_failed_to_watch() const noexcept { return has_failed_to_watch_; }
+
   void close() noexcept { store_.reset(); }
   // As Store::distrust_copies().
   void distrust_copies() {
@@ -117,15 +134,20 @@ class StoreConnection {
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
   // The next use tries again, even right after a failure.
-  void try_again_now() { left_alone_until_ = {}; }
+  void try_again_now() {
+    left_alone_until_ = {};
+    append_again_now();
+  }
 
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
 
-  // Other stores wait while this one runs into its timeout: with the default of 5 s, for a twelfth of the
-  // time.
+  // Other stores wait while this one runs into its timeout: with the default of 5 s, for less than a third of
+  // the time.
   static constexpr int kPausesPerFailure = 20;
-  static constexpr std::chrono::minutes kLongestPause{1};
+  static constexpr Milliseconds kLongestPause = kRoundsWhileAway / 2;
+  static constexpr Milliseconds kShortestAppendPause{1'000};
+  static constexpr Milliseconds kLongestAppendPause{20'000};
 
   // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
   // pause, and each set would run into it. Its watch may be dead without notice.
@@ -135,8 +157,19 @@ class StoreConnection {
     failure_ = error;
     const SteadyTime::duration took = std::chrono::steady_clock::now() - asked_at_;
     left_alone_until_ =
-        now + took +
+        moved_on(now) +
         std::max(shortest_pause_, std::min(kPausesPerFailure * took, SteadyTime::duration(kLongestPause)));
+  }
+  // A look keeps its `now`, however long it takes.
+  [[nodiscard]] SteadyTime moved_on(SteadyTime now) const {
+    return now + (std::chrono::steady_clock::now() - begun_at_);
+  }
+  // What failed again right after the pause waits longer.
+  void append_failed(const Error& error, SteadyTime now) {
+    close();
+    if (now - appends_.due_at() > kLongestAppendPause) appends_.reset();
+    append_failure_ = error;
+    appends_.failed(moved_on(now));
   }
   static void say_unwatched(const Error& error) {
     spdlog::debug("changes cannot be watched for, so the store is polled: {}", error.what());
@@ -146,12 +179,16 @@ class StoreConnection {
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
-  SteadyTime asked_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
+  SteadyTime begun_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
+  SteadyTime asked_at_{};  // then too, or when it has answered since
   SteadyTime opened_at_{};
   std::optional<Error> failure_;
   SteadyTime::duration shortest_pause_;
   SteadyTime left_alone_until_{};
+  std::optional<Error> append_failure_;
+  Backoff appends_{kShortestAppendPause, kLongestAppendPause};
   std::unique_ptr<StoreWatch> watch_;
+  bool has_failed_to_watch_ = false;
 };
 
 }  // namespace keysieve

@@ -200,7 +200,7 @@ void SeenKeeper::begin_window(const Moment& now) {
   writer_->append(seen_plan(config_, window), now.boot);
   writer_->retire(now);
   report_.is_full = false;
-  if (is_refusal(store_failure_)) store_failure_ = {};
+  if (is_refusal(unmerged_)) unmerged_ = {};
   spdlog::debug("{}: window of {} begun", config_.name, format_moment(window.begins));
 }
 
@@ -226,25 +226,32 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
                next.growth + 1, kFiltersPerWindow);
 }
 
+// While the store takes no appends, it is only read.
 void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now) {
-  const bool sends = steady_now >= exchange_at_;
-  if (store_ == nullptr || (!sends && !is_woken_)) return;
+  const bool is_due = steady_now >= exchange_at_;
+  if (store_ == nullptr || (!is_due && !is_woken_)) return;
+  const Failure no_sends = store_->append_failure(steady_now);
+  if (is_due && no_sends) store_failure_ = no_sends;
+  const bool sends = is_due && !no_sends;
   exchange_.emplace(config_, report_, sends ? SeenExchange::Way::Both : SeenExchange::Way::Receive, now);
   is_woken_ = false;  // also if the store is away
-  if (sends) exchange_at_ = steady_now + config_.save_interval;
+  if (is_due) exchange_at_ = is_once_ ? SteadyTime::max() : steady_now + config_.save_interval;
 }
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
   try {
     const auto step = [&](Store& store) { return exchange_->step(store, *writer_, now); };
     if (store_->use(steady_now, step, exchange_->next_use())) return;
-    if (exchange_->sends()) exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
-    if (exchange_->refused() || !is_refusal(store_failure_)) store_failure_ = exchange_->refused();
+    if (exchange_->sends()) {
+      exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
+      store_failure_ = {};
+    }
   } catch (const Error& error) {
     store_failure_ = error;
     // Another server may answer next, with less than it should have.
     if (error.is_outage()) writer_->page().log.read_again();
   }
+  if (exchange_->refused() || !is_refusal(unmerged_)) unmerged_ = exchange_->refused();
   exchange_.reset();
   show_trouble(now);
 }
@@ -273,10 +280,11 @@ SeenKeeper::Failure SeenKeeper::loss(const Moment& now) const {
 
 // Logs a change once.
 void SeenKeeper::show_trouble(const Moment& now) {
-  const std::array<std::pair<Failure, Trouble>, 3> failures{
+  const std::array<std::pair<Failure, Trouble>, 4> failures{
       {{failure_, is_open() ? Trouble::SeenOverdue : Trouble::SeenMissing},
        {store_failure_, Trouble::SeenNotSaved},
-       {loss(now), Trouble::SeenLost}}};
+       {loss(now), Trouble::SeenLost},
+       {unmerged_, Trouble::SeenNotSaved}}};
   const auto worst = std::ranges::find_if(
       failures, [](const Failure& one) { return one.has_value(); }, &std::pair<Failure, Trouble>::first);
   const bool is_well = worst == failures.end();

@@ -38,6 +38,7 @@ class SeenKeeper {
   void look(SteadyTime steady_now, const Moment& now);
   // Something was begun that takes more steps: look() is due at once.
   [[nodiscard]] bool has_more() const noexcept { return restore_ || exchange_; }
+  [[nodiscard]] bool is_restoring() const noexcept { return restore_.has_value(); }
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;
   // The part of look() that asks no store, if it is due: for while something else takes long, and between
@@ -99,7 +100,8 @@ class SeenKeeper {
   double keys_then_ = HUGE_VAL;                                // that the newest filter had at the last look
   BootSeconds lost_until_ = 0;                                 // until then loss() counts
   Failure failure_;                                            // of what needs no exchange
-  Failure store_failure_;
+  Failure store_failure_;                                      // until an exchange sends
+  Failure unmerged_;                                           // of what other hosts have sent
   SeenReport report_;
 };
 

@@ -62,6 +62,36 @@ TEST_F(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverL
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
 }
 
+// Each append may wait for a replica that is down, and after each that failed all of the log is read again.
+TEST_F(SeenExchangeTest, OnlyReadsForAWhileAfterAnAppendHasFailed) {
+  web1_.config().save_interval = Milliseconds(1);
+  web1_.start();
+  look(kNoon);
+  web1_.add_many(0, 100);
+  web2_.add_many(100, 100);
+  int appends = 0;
+  web1_.tap.loses = [](const auto&) { return true; };
+  web1_.tap.after_append = [&] {
+    ++appends;
+    lose_connection();
+  };
+  const SteadyTime begun = SteadyTime::clock::now();
+  const auto look_later = [&](Milliseconds later) {
+    web1_.keeper().wake();
+    do web1_.keeper().look(begun + later, {kNoon + 2, kMinute});
+    while (web1_.keeper().has_more());
+    return web1_.report();
+  };
+  look(kNoon + 1);
+  EXPECT_EQ(look_later(Milliseconds(500)).keys_merged, 100U);
+  EXPECT_EQ(appends, 1);
+  EXPECT_THAT(web1_.report().reason, HasSubstr("connection lost"));
+  look_later(std::chrono::hours(1));
+  EXPECT_EQ(appends, 2);
+  web1_.tap = {};
+  EXPECT_EQ(look_later(std::chrono::hours(2)).reason, "");
+}
+
 TEST_P(SeenExchangeOver, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
