@@ -55,9 +55,6 @@ void replace_by_another_type(const std::string& path) {
   }
 }
 
-// Of which cases without root lack a part.
-constexpr const char* kNotOfAnotherUser = "only root can give files to another user; the others are refused";
-
 using Spoil = void (*)(const std::string& path);
 struct Spoiling {
   const char* name;
@@ -141,7 +138,7 @@ TEST_F(UntrustedFiles, AreRefusedByReadersOfSetsAndSeenSets) {
                                                                          : spoiling.reason_of_file)));
     }
   }
-  if (!is_root()) GTEST_SKIP() << kNotOfAnotherUser;
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
 }
 
 TEST_F(UntrustedFiles, AreRefusedByPublishers) {
@@ -159,7 +156,7 @@ TEST_F(UntrustedFiles, AreRefusedByPublishers) {
     one.spoil(one.path);
     EXPECT_THAT(test::message_of(one.kind, [&] { publisher(); }), HasSubstr(one.path));
   }
-  if (!is_root()) GTEST_SKIP() << kNotOfAnotherUser;
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
 }
 
 TEST_F(UntrustedFiles, AreThoseOfAnotherOwnerThanTheOneThatIsTrustedOrTheFolders) {

@@ -97,19 +97,5 @@ TEST_F(OnTerminal, AsksBeforeARollbackAndBeforeItDeletes) {
   EXPECT_EQ(keysieve({"rollback", "tags", "--list", store()}).exit_status, 66);
 }
 
-TEST_F(OnTerminal, AsksBeforeItDeletesASeenSet) {
-  const auto seen_windows = [this](const Words& words) {
-    EXPECT_EQ(run_program({KEYSIEVE_PROGRAMS "/seen_windows", Words{shared_memory(), "clicks"} + words})
-                  .exit_status,
-              0);
-  };
-  seen_windows({"open", "100", "0.000001"});
-  seen_windows({"add", "ada"});
-  seen_windows({"leave"});
-  EXPECT_EQ(typing("n\n", {"delete", "clicks"}).exit_status, 1);
-  EXPECT_THAT(said({"query", "clicks", "ada"}), StartsWith("seen"));
-  EXPECT_EQ(typing("y\n", {"delete", "clicks"}).exit_status, 0);
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -286,14 +286,10 @@ TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
   file_.begin(1);
   file_.append(entries({"a", "b", "c"}, 2));
   file_.append(entries({"d"}, 3));
-  const auto expect_ordinals = [this] {
-    for (const LogPosition& after : {kBeforeAll, log_position(2, 1)})
-      for (const LogEntry& entry : LogFile(path_).read_after(after, kAllBytes))
-        EXPECT_EQ(entry.ordinal, static_cast<std::uint64_t>(entry.key[0] - 'a' + 1)) << entry.key;
-  };
   for (const LogPosition& up_to : {kBeforeAll, log_position(2, 1), log_position(9, 0)}) {
     file_.trim(up_to);
-    expect_ordinals();
+    for (const LogEntry& entry : LogFile(path_).read_after(kBeforeAll, kAllBytes))
+      EXPECT_EQ(entry.key[0], std::string_view("-abcd").at(entry.ordinal));
     for (const LogFacts& facts : {file_.facts(), LogFile(path_).facts()}) {
       EXPECT_EQ(facts.begun, log_position(1, 0));
       EXPECT_EQ(facts.count, 4U);
@@ -304,7 +300,7 @@ TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
   file_.append(entries({"e"}, 8));
   file_.trim(log_position(7, 0));
   EXPECT_EQ(LogFile(path_).facts().count, 5U);
-  expect_ordinals();
+  EXPECT_EQ(LogFile(path_).read_after(log_position(7, 0), kAllBytes).at(0).ordinal, 5U);
   file_.trim(log_position(8, 0));
   file_.move_end(9);
   write(bytes() + "torn");
