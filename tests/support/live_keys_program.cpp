@@ -14,6 +14,7 @@
 
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/base/clock.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/live_keys.hpp"
 
 namespace {
@@ -27,6 +28,7 @@ void look(const std::vector<std::string>& words) {
   Troubles troubles;
   for (std::size_t i = 5; i < words.size(); ++i) {
     const auto* const found = std::find(kTroubleNames.begin(), kTroubleNames.end(), words[i]);
+    if (found == kTroubleNames.end()) throw Error(ErrorKind::Usage, "no such trouble: " + words[i]);
     troubles.add(static_cast<Trouble>(found - kTroubleNames.begin()));
   }
   publisher.note(troubles);

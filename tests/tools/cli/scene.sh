@@ -34,7 +34,7 @@ each() {
 # redis [OPTION]...: a server of its own, at redis.sock.
 redis() {
   redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' "$@" >/dev/null &
-  until redis_says ping >/dev/null 2>&1; do sleep 0.01; done
+  until redis_says ping >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
 }
 redis_says() { redis-cli -s redis.sock "$@"; }
 

@@ -92,6 +92,22 @@ TEST_F(Keysieved, FollowsRedisThroughItsRestartAndSaysThatItIsBack) {
   EXPECT_EQ(keysieved_->exit_status(), 0);
 }
 
+TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
+  follow_tags();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));  // not trusted
+  site_.push("tags", kMoreKeys);
+  ASSERT_TRUE(says("tags: the cache cannot be used: ")) << log();
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  ASSERT_TRUE(says("; generation 2 stays live [")) << log();
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  EXPECT_TRUE(says("tags: generation 2 is current again, but the cache cannot be used [not_cached]"))
+      << log();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  EXPECT_TRUE(says("tags: what is live is in the cache again")) << log();
+  EXPECT_EQ(keysieved_->lines_with("all is well"), 0) << log();
+}
+
 // A web server tells nothing by itself.
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
   const WebServer server;
@@ -133,23 +149,6 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"loader_silent"}; }))
       << "a day later, if it stops now";
   EXPECT_FALSE(std::filesystem::exists(never)) << "it was never published";
-}
-
-// The first look at it is held up at its last file, after the one that changes.
-TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneChangesForTheWorseMeanwhile) {
-  follow_tags();
-  site_.write("conf.d/last.toml", "#");
-  const FileDescriptor last(::open((site_.root() / "conf.d/last.toml").c_str(), O_WRONLY | O_CLOEXEC));
-  ::signal(SIGIO, SIG_IGN);
-  ASSERT_EQ(::fcntl(last.get(), F_SETLEASE, F_WRLCK), 0) << std::strerror(errno);
-  keysieved_->send(SIGHUP);
-  ASSERT_TRUE(eventually([&] { return ::fcntl(last.get(), F_GETLEASE) != F_WRLCK; }));
-  site_.configure(tags_set + "max_sise = 1\n");
-  ::fcntl(last.get(), F_SETLEASE, F_UNLCK);
-  ASSERT_TRUE(says("reload refused, the old configuration stays in force: ")) << log();
-  site_.push("tags", kMoreKeys);
-  EXPECT_TRUE(follows("tags", 2)) << log();
-  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 // The program runs again in the same process, and leaves it nothing but the locks.

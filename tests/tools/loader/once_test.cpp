@@ -213,6 +213,27 @@ TEST(KeysievedCheckConfig, EndsWith78WithoutAConfiguration) {
   EXPECT_EQ(keysieved.lines_with("/no/such/file.toml: No such file or directory"), 1);
 }
 
+// Wrong from the start; or later, as the first look is held up at the last file, after the one that changes.
+TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
+  follow_tags();
+  site_.configure(tags_set + "max_fqr = 1\n");
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("stays in force: " + site_.config_path() + ":9: [[set]] max_fqr: unknown key")) << log();
+  site_.configure(tags_set);
+  site_.write("conf.d/last.toml", "#");
+  const FileDescriptor last(::open((site_.root() / "conf.d/last.toml").c_str(), O_WRONLY | O_CLOEXEC));
+  ::signal(SIGIO, SIG_IGN);
+  ASSERT_EQ(::fcntl(last.get(), F_SETLEASE, F_WRLCK), 0) << std::strerror(errno);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([&] { return ::fcntl(last.get(), F_GETLEASE) != F_WRLCK; }));
+  site_.configure(tags_set + "max_sise = 1\n");
+  ::fcntl(last.get(), F_SETLEASE, F_UNLCK);
+  ASSERT_TRUE(says(":9: [[set]] max_sise: unknown key")) << log();
+  site_.push("tags", kMoreKeys);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
 // As systemd does it: the lines of the unit one after the other, up to the first that fails.
 TEST_F(Keysieved, FailsToReloadAWrongConfigurationByItsUnit) {
   const auto reload = [&] {

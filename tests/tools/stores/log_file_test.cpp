@@ -139,6 +139,17 @@ TEST_F(LogFileTest, SaysWhereAByteIsWrong) {
   }
 }
 
+TEST_F(LogFileTest, DoesNotMistakeAZeroedEntryInTheMiddleForATornOne) {
+  file_.append(entries({"a"}));
+  const std::size_t second = bytes().size();
+  file_.append(entries({"b"}, 2));
+  const std::size_t third = bytes().size();
+  file_.append(entries({"c"}, 3));
+  write(bytes().replace(second, third - second, third - second, '\0'));
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in_file(); }),
+            path_ + ": is damaged at byte " + std::to_string(second));
+}
+
 TEST_F(LogFileTest, FollowsNoSymbolicLink) {
   LogFile(directory_ / "elsewhere").append(entries({"a"}));
   fs::create_symlink(directory_ / "elsewhere", path_);
@@ -277,6 +288,8 @@ TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
   file_.append(entries({"d"}, 3));
   for (const LogPosition& up_to : {kBeforeAll, log_position(2, 1), log_position(9, 0)}) {
     file_.trim(up_to);
+    for (const LogEntry& entry : LogFile(path_).read_after(kBeforeAll, kAllBytes))
+      EXPECT_EQ(entry.key[0], std::string_view("-abcd").at(entry.ordinal));
     for (const LogFacts& facts : {file_.facts(), LogFile(path_).facts()}) {
       EXPECT_EQ(facts.begun, log_position(1, 0));
       EXPECT_EQ(facts.count, 4U);
@@ -287,6 +300,7 @@ TEST_F(LogFileTest, CountsWhatItEverHeldHoweverItWasTrimmed) {
   file_.append(entries({"e"}, 8));
   file_.trim(log_position(7, 0));
   EXPECT_EQ(LogFile(path_).facts().count, 5U);
+  EXPECT_EQ(LogFile(path_).read_after(log_position(7, 0), kAllBytes).at(0).ordinal, 5U);
   file_.trim(log_position(8, 0));
   file_.move_end(9);
   write(bytes() + "torn");
