@@ -1,14 +1,14 @@
 // Plays the transcripts of this folder: what is typed, what the programs print, and how they end.
 //
-//   # prints its version                 a scene, which is a case: it begins in an empty folder, in a shell
-//   of its own $ keysieve --version                 what bash runs; lines that follow with "> " belong to it
+//   # prints its version                 a scene, which is a case: in an empty folder and a new shell
+//   $ keysieve --version                 what bash runs; lines that follow with "> " belong to it
 //   keysieve 0.2.0                       standard output, then standard error with "! " before each line,
 //   [64]                                 then the exit status, unless it is 0
 //
-// Compared literally, but for the scene's folder, shown as $PWD, and {number}, {hex}, {age} and {time}; in a
-// line with one of these, spaces that align may be more or fewer. What scene.sh defines, each scene may use.
-// A heading that ends in "(root)" or "(mounts)" says what the scene needs. KEYSIEVE_UPDATE=yes rewrites what
-// is printed, and keeps the lines that match.
+// Compared literally, but for the scene's folder, shown as $PWD, its file system, and {number}, {hex}, {age}
+// and {time}; in a line with one of these, spaces that align may be more or fewer. What scene.sh defines,
+// each scene may use. A heading that ends in "(root)" or "(mounts)" says what the scene needs.
+// KEYSIEVE_UPDATE=yes rewrites what is printed, and keeps the lines that match.
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,11 +44,11 @@ Lines lines_of(const std::string& path) {
   return lines;
 }
 
-// The path of the scene's folder becomes "$PWD".
-std::string without_folder(std::string line, const std::string& folder) {
+// The path of the scene's folder becomes "$PWD"; what status says of a tmpfs alone goes.
+std::string without_place(std::string line, const std::string& folder) {
   for (std::size_t at = 0; (at = line.find(folder, at)) != std::string::npos;)
     line.replace(at, folder.size(), "$PWD");
-  return line;
+  return line.substr(0, line.find("; its tmpfs has huge="));
 }
 
 std::vector<Scene> scenes_in(const std::string& path) {
@@ -136,7 +136,7 @@ Scene played(const Scene& scene) {
     const std::string files = records / std::to_string(i);
     Lines printed = lines_of(files + ".out");
     for (const std::string& line : lines_of(files + ".err")) printed.push_back("! " + line);
-    for (std::string& line : printed) line = without_folder(line, room.path());
+    for (std::string& line : printed) line = without_place(line, room.path());
     const Lines status = lines_of(files + ".status");
     if (status.empty()) throw std::runtime_error("the shell ended in: " + scene.steps[i].typed.front());
     if (status != Lines{"[0]"}) printed.push_back(status[0]);

@@ -1,8 +1,6 @@
-#include <fcntl.h>
 #include <signal.h>
 
 #include <atomic>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <list>

@@ -1,9 +1,11 @@
 // keysieved as a command that ends: --once, --check-config, --help.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
