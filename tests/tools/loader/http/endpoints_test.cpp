@@ -67,6 +67,7 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhyWithoutItsPassword) {
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
   EXPECT_TRUE(counts("keysieve_store_up{store=\"main\"} 1"));
   EXPECT_TRUE(counts("keysieve_set_trouble{set=\"far\",trouble=\"unavailable\"} 1"));
+  ASSERT_TRUE(counts("keysieve_set_publish_duration_seconds_count{set=\"tags\"} 1")) << log();
   const auto report = nlohmann::json::parse(get("/status.json").body);
   ASSERT_EQ(report.at("sets").size(), 2U);
   EXPECT_EQ(report.at("directory"), site_.directory());
