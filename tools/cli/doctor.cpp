@@ -268,7 +268,8 @@ class DoctorVerb {
                       {"code", code},
                       {"fact", fact},
                       {"runbook", runbook}});
-      table.add({std::string(severity), subject, code, link.empty() ? fact : fact + " (" + link + ")"});
+      table.add(
+          {std::string(severity), subject, code, link.empty() ? fact : fmt::format("{} ({})", fact, link)});
     }
     if (!is_said_as_json()) return table.print();
     print_json({{"directory", directory_}, {"severity", worst_}, {"findings", list}});
