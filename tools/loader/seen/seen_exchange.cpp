@@ -50,6 +50,13 @@ struct SeenExchange::At {
   SeenWriter& writer;
   const Moment& now;
   SeenLogState& state;
+  BootSeconds begun_at = boot_now();
+
+  // After what the store took to answer. Workers have added to the newest window that long.
+  [[nodiscard]] Moment answered_at() const {
+    const BootSeconds took = boot_now() - begun_at;
+    return {now.unix + took, now.boot + took};
+  }
 };
 
 // What one request appends, and what the log has then: so many tags of each word.
@@ -154,7 +161,7 @@ void SeenExchange::take(const SeenLogEntry& entry, const At& at) {
 // while the loader was stopped, or has grown on another host. Tags from a clock that is ahead, and of a
 // window that is over here but lasted longer there, count as if they had been added here now.
 const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, const At& at) const {
-  const UnixSeconds now = at.now.unix;
+  const auto [now, since_boot] = at.answered_at();
   const SeenWindow newest = at.writer.filters().back().plan.window;
   const SeenWindow next = seen_window(config_, newest.ends);
   SeenWindow window = entry.plan.window;
@@ -170,7 +177,7 @@ const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, const At& 
   }
   const OpenFilter* first = at.writer.find({window.ends, 0});
   const SeenPlan plan = plan_of(entry, first ? first->plan : seen_plan(config_, window), config_);
-  if (at.writer.find(id_of(plan)) == nullptr) at.writer.append(plan, at.now.boot);
+  if (at.writer.find(id_of(plan)) == nullptr) at.writer.append(plan, since_boot);
   return *at.writer.find(id_of(plan));
 }
 

@@ -240,7 +240,11 @@ void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now)
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
   try {
-    const auto step = [&](Store& store) { return exchange_->step(store, *writer_, now); };
+    const BootSeconds begun_at = boot_now();
+    const auto step = [&](Store& store) {  // which may have taken long to open
+      const BootSeconds took = boot_now() - begun_at;
+      return exchange_->step(store, *writer_, {now.unix + took, now.boot + took});
+    };
     if (store_->use(steady_now, step, exchange_->next_use())) return;
     if (exchange_->sends()) {
       exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
