@@ -216,6 +216,14 @@ final class BuilderTest extends TestCase
         self::assertFalse($this->askedByAnother('bypassed', 'apple'));
     }
 
+    public function testLeavesAPageOfAnotherVersionAlone(): void
+    {
+        $this->publish('newer', 'apple');
+        $page = (string) file_get_contents(SharedMemory::folder('newer') . '/control');
+        SharedMemory::overwrite(SharedMemory::folder('newer') . '/control', substr_replace($page, pack('v', 3), 12, 2));
+        $this->assertLeavesAlone('newer');
+    }
+
     public function testLeavesASetAloneThatAnotherProcessPublishes(): void
     {
         $this->publish('locked', 'apple');

@@ -46,6 +46,14 @@ final class SourceBuildTest extends TestCase
         self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $set->mayContainMany($raw));
         self::assertSame(['a' => 'apple', 'b' => 'PEAR '], $set->candidates(new \ArrayIterator($raw)));
         self::assertSame([true, false, false], array_map($set->mayContain(...), ['APPLE', 'plum', ' ']));
+        foreach ([null, 1.5, ['apple']] as $key) {
+            self::assertThrows(\TypeError::class, 'at index 0', static fn () => $set->mayContainMany([$key]));
+        }
+        $twice = static function (): iterable {
+            yield 0 => 'apple';
+            yield 0 => 'plum';
+        };
+        self::assertThrows(\ValueError::class, 'twice', static fn () => $set->candidates($twice()));
     }
 
     /** @return iterable<string, array{list<string>}> */
@@ -54,6 +62,7 @@ final class SourceBuildTest extends TestCase
         yield 'throws after its first value' => [['apple', 'gone']];
         yield 'has a value that is no key' => [['apple', 'pear', 'plum', ' ']];
         yield 'has lost most of its keys' => [['apple']];
+        yield 'has a NULL' => [['apple', 'pear', 'plum', null]];
         yield 'is empty' => [[]];
         yield 'has a key that is too long' => [['apple', 'pear', 'plum', str_repeat('a', 1 << 21)]];
     }

@@ -102,7 +102,13 @@ final class Publication
         $bytes = $page->read(0, self::PAGE_BYTES);
         /** @var array{magic: string, mark: int, major: int} $fields */
         $fields = unpack('a8magic/Vmark/vmajor', $bytes);
-        if ($fields['magic'] !== 'KSCONTRL' || strrev(hash('xxh3', substr($bytes, 0, 24), true)) !== substr($bytes, 24, 8)) {
+        if ($fields['magic'] !== 'KSCONTRL') {
+            return 0;
+        }
+        if ($fields['mark'] !== self::ENDIAN_MARK || $fields['major'] !== self::ABI_MAJOR) { // whose checksum may be elsewhere
+            throw new CannotWrite("$this->control: is of another version of keysieve");
+        }
+        if (strrev(hash('xxh3', substr($bytes, 0, 24), true)) !== substr($bytes, 24, 8)) {
             return 0;
         }
         $current = Kind::word($bytes, self::CURRENT);
@@ -112,7 +118,6 @@ final class Publication
             $isBypassed = $isBypassed || (($current & $bit) !== 0 && ($end === 0 || $end > time()));
         }
         $obstacle = match (true) {
-            $fields['mark'] !== self::ENDIAN_MARK || $fields['major'] !== self::ABI_MAJOR => 'is of another version of keysieve',
             Kind::word($bytes, self::HEARTBEAT) !== 0 => 'a loader feeds this set: take it out of keysieved.toml, or remove the folder if there is no loader any more',
             $isBypassed => 'the set is bypassed: "keysieve bypass --off" ends that',
             ($current & self::ADDS_LOST) !== 0 => 'keys that were added to the set are lost: remove the folder if the list has them all',

@@ -128,6 +128,9 @@ final class SourceBuild
         $function = $source->keyFunction();
         $wrong = [];
         foreach ($source->values() as $value) {
+            if (!is_string($value) && !is_int($value)) { // a NULL of a database is no key
+                throw new \TypeError('a value must be string|int, ' . get_debug_type($value) . ' given');
+            }
             $key = $function === null ? (string) $value : $function::of((string) $value);
             if ($key !== null) {
                 yield $key;

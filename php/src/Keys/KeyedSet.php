@@ -6,6 +6,7 @@ namespace KeySieve\Keys;
 
 use KeySieve\InvalidNameException;
 use KeySieve\Membership;
+use KeySieve\Reader\Arguments;
 use KeySieve\Set;
 
 /**
@@ -36,21 +37,14 @@ final readonly class KeyedSet implements Membership
 
     public function mayContainMany(iterable $keys): array
     {
-        $answers = [];
-        $asked = [];
-        foreach ($keys as $index => $raw) {
-            $key = $this->keys::of((string) $raw);
-            $answers[$index] = false;
-            if ($key !== null) {
-                $asked[$index] = $key;
-            }
-        }
-        return array_replace($answers, $this->set->mayContainMany($asked));
+        $raw = Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__);
+        $asked = array_filter(array_map($this->keys::of(...), $raw), is_string(...));
+        return array_replace(array_fill_keys(array_keys($raw), false), $this->set->mayContainMany($asked));
     }
 
     public function candidates(iterable $keys): array
     {
-        $keys = is_array($keys) ? $keys : iterator_to_array($keys);
+        $keys = Arguments::given($keys, __METHOD__);
         return array_intersect_key($keys, array_filter($this->mayContainMany($keys)));
     }
 }
