@@ -18,6 +18,13 @@ inline double seconds_since(SteadyTime begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
+// What `then`, which was read when boot_now() gave `then_boot`, is now, after a call that may have taken
+// long.
+inline Moment moved_on(const Moment& then, BootSeconds then_boot) {
+  const BootSeconds took = boot_now() - then_boot;
+  return {then.unix + took, then.boot + took};
+}
+
 inline constexpr double kJitter = 0.15;  // either way
 inline constexpr Milliseconds kLongestBackoff = std::chrono::minutes(5);
 

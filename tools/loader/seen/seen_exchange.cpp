@@ -9,6 +9,7 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/loader/config/schedule.hpp"
 
 namespace keysieve {
 namespace {
@@ -51,12 +52,6 @@ struct SeenExchange::At {
   const Moment& now;
   SeenLogState& state;
   BootSeconds begun_at = boot_now();
-
-  // After what the store took to answer. Workers have added to the newest window that long.
-  [[nodiscard]] Moment answered_at() const {
-    const BootSeconds took = boot_now() - begun_at;
-    return {now.unix + took, now.boot + took};
-  }
 };
 
 // What one request appends, and what the log has then: so many tags of each word.
@@ -161,7 +156,8 @@ void SeenExchange::take(const SeenLogEntry& entry, const At& at) {
 // while the loader was stopped, or has grown on another host. Tags from a clock that is ahead, and of a
 // window that is over here but lasted longer there, count as if they had been added here now.
 const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, const At& at) const {
-  const auto [now, since_boot] = at.answered_at();
+  // Workers have added to the newest window while the store was asked.
+  const auto [now, since_boot] = moved_on(at.now, at.begun_at);
   const SeenWindow newest = at.writer.filters().back().plan.window;
   const SeenWindow next = seen_window(config_, newest.ends);
   SeenWindow window = entry.plan.window;

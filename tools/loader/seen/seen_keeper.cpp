@@ -242,8 +242,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
   try {
     const BootSeconds begun_at = boot_now();
     const auto step = [&](Store& store) {  // which may have taken long to open
-      const BootSeconds took = boot_now() - begun_at;
-      return exchange_->step(store, *writer_, {now.unix + took, now.boot + took});
+      return exchange_->step(store, *writer_, moved_on(now, begun_at));
     };
     if (store_->use(steady_now, step, exchange_->next_use())) return;
     if (exchange_->sends()) {
