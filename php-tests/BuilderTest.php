@@ -219,8 +219,8 @@ final class BuilderTest extends TestCase
     public function testLeavesAPageOfAnotherVersionAlone(): void
     {
         $this->publish('newer', 'apple');
-        $page = (string) file_get_contents(SharedMemory::folder('newer') . '/control');
-        SharedMemory::overwrite(SharedMemory::folder('newer') . '/control', substr_replace($page, pack('v', 3), 12, 2));
+        $page = SharedMemory::folder('newer') . '/control';
+        SharedMemory::overwrite($page, substr_replace(file_get_contents($page), pack('v', 3), 12, 2));
         $this->assertLeavesAlone('newer');
     }
 
@@ -274,10 +274,9 @@ final class BuilderTest extends TestCase
     {
         try {
             $call();
-            return null;
         } catch (\Throwable $thrown) {
-            return $thrown;
         }
+        return $thrown ?? null;
     }
 
     /** A snapshot without what is its own. */

@@ -49,11 +49,9 @@ final class SourceBuildTest extends TestCase
         foreach ([null, 1.5, ['apple']] as $key) {
             self::assertThrows(\TypeError::class, 'at index 0', static fn () => $set->mayContainMany([$key]));
         }
-        $twice = static function (): iterable {
-            yield 0 => 'apple';
-            yield 0 => 'plum';
-        };
-        self::assertThrows(\ValueError::class, 'twice', static fn () => $set->candidates($twice()));
+        $twice = new \AppendIterator();
+        array_map($twice->append(...), [new \ArrayIterator(['apple']), new \ArrayIterator(['plum'])]);
+        self::assertThrows(\ValueError::class, 'twice', static fn () => $set->candidates($twice));
     }
 
     /** @return iterable<string, array{list<string>}> */
