@@ -38,7 +38,13 @@ final readonly class KeyedSet implements Membership
     public function mayContainMany(iterable $keys): array
     {
         $raw = Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__);
-        $asked = array_filter(array_map($this->keys::of(...), $raw), static fn (?string $key): bool => $key !== null);
+        $asked = [];
+        foreach ($raw as $index => $value) {
+            $key = $this->keys::of($value);
+            if ($key !== null) {
+                $asked[$index] = $key;
+            }
+        }
         return array_replace(array_fill_keys(array_keys($raw), false), $this->set->mayContainMany($asked));
     }
 
