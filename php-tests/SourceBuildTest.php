@@ -13,8 +13,10 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Group;
 
-/** Sets that an application defines in code: one key function for the source and for lookups. */
+/** Sets that an application defines in code: one key function for the source and for lookups. The package starts the programs itself. */
+#[Group('unsanitized')]
 final class SourceBuildTest extends TestCase
 {
     private Folder $folder;
