@@ -6,7 +6,7 @@ namespace KeySieve\Reader;
 
 /**
  * How the shards of one filter kind answer, and the arithmetic on words of 64 bits that all share: PHP's own product would become a float.
- * docs/filters.md has the bits of each.
+ * docs/filters.md describes the kinds.
  *
  * @phpstan-type Entry array{keys: int, seed: int, width: int, blocks: int, shape: int}
  */
