@@ -31,8 +31,8 @@ final class LinksTest extends TestCase
     public function testEveryPageOfTheRepositoryIsInTheSite(): void
     {
         foreach (Markdown::all() as $page) {
-            $place = self::SITE . '/' . self::placeOf($page->path);
-            self::assertFileExists($place, "$page->path: README.md leads nowhere to it");
+            $place = preg_replace(['/README\.md$/', '/\.md$/'], ['index.html', '.html'], $page->path);
+            self::assertFileExists(self::SITE . "/$place", "$page->path: README.md leads nowhere to it");
         }
     }
 
@@ -89,10 +89,5 @@ final class LinksTest extends TestCase
     {
         $nodes = iterator_to_array($page->query($query));
         return array_map(static fn (\DOMNode $node): string => $node->nodeValue, $nodes);
-    }
-
-    private static function placeOf(string $page): string
-    {
-        return preg_replace(['/README\.md$/', '/\.md$/'], ['index.html', '.html'], $page);
     }
 }

@@ -15,10 +15,10 @@ final class Markdown
         $this->text = $part ?? file_get_contents($path);
     }
 
-    /** @return self[] every page of the repository */
+    /** @return self[] every page of the repository, except those that the forge shows in its forms */
     public static function all(): array
     {
-        exec("git ls-files -co --exclude-standard '*.md'", $paths);
+        exec("git ls-files -co --exclude-standard '*.md' ':!.github'", $paths);
         return array_map(static fn (string $path): self => new self($path), $paths);
     }
 
@@ -38,8 +38,8 @@ final class Markdown
     }
 
     /**
-     * The parts of the page that RecipesTest runs, each in a machine of its own. "<!-- recipe NAME -->" begins another part;
-     * the first one has the name of the page. "<!-- run by FILE -->" begins one that another test runs.
+     * The parts of the page that RecipesTest runs, each in a machine of its own. The first has the name of the page;
+     * "<!-- recipe NAME -->" begins another. "<!-- run by FILE -->" begins a part that another test runs.
      *
      * @return array<string, self> by the name of their recipe
      */

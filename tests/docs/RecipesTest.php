@@ -10,10 +10,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
 /**
- * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
- * name. A block of text right after commands is what they print. Below "# recipe NAME", recipes/PAGE says in shell what
- * is there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it
- * out; Markdown::recipes() says how a page is divided into several recipes.
+ * Runs every command of a page as it is written, from top to bottom. CONTRIBUTING.md says what its blocks and marks mean.
+ * Below "# recipe NAME", recipes/PAGE says in shell what is there before, given(), and what must hold at the end, expected().
  */
 final class RecipesTest extends TestCase
 {
