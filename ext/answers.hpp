@@ -12,8 +12,8 @@
 namespace keysieve {
 
 // Calls `use` with the keys of an argument of type iterable, an array itself or what a Traversable gives, and
-// with room for the answers to all of them: on the stack for as many keys as pages ask for. Not at all if
-// there are no keys, for an exception is pending, or no room (has_room).
+// with room for the answers to all of them. That is on the stack for as many keys as pages ask for. Does not
+// call it if there are no keys, because an exception is pending, or no room (has_room).
 template <typename Answer, typename Use>
 [[gnu::always_inline]] inline void with_answers(zval* iterable, Use use) {
   const bool is_array = EXPECTED(Z_TYPE_P(iterable) == IS_ARRAY);

@@ -1,4 +1,4 @@
-// What PHP code may pass as a key: a string, or an int, which counts as its decimal string. Parsing comes
+// PHP code may pass a string as a key, or an int, which counts as its decimal string. Parsing comes
 // first and may run user code; hashing comes later and never does.
 #pragma once
 

@@ -207,7 +207,7 @@ namespace KeySieve {
         public readonly int $shardBytes;
         /** Size of the snapshot. */
         public readonly int $sizeBytes;
-        /** Of the whole snapshot, with header and tables. */
+        /** Bits of the whole snapshot, with header and tables, per key. */
         public readonly float $bitsPerKey;
         /** The rate that the build was asked for. */
         public readonly float $targetFalsePositiveRate;
@@ -234,10 +234,10 @@ namespace KeySieve {
         private function __construct() {}
     }
 
-    /** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
+    /** Tells new keys from seen ones. Type-hint this, and tests can pass a fake. */
     interface SeenKeys
     {
-        /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
+        /** Adds the key. True: it is new. False: it was seen, or is wrongly called seen. Ints count as their decimal strings. */
         public function addIfNew(string|int $key): bool;
 
         /**
@@ -259,8 +259,8 @@ namespace KeySieve {
      * Tells new keys from those that this host has seen before. PHP itself fills the set, in windows of time; keysieve.toml says how
      * long they live. Cheap to construct, as Set.
      *
-     * Guarantee, while the set is Ready: per key and window, at most one call of addIfNew() or addManyIfNew() on this host answers true,
-     * however many processes race, crash or are killed. "Seen" is wrong at the configured rate. "New" is never wrong within a window.
+     * Guarantee, while the set is Ready: per key and window, at most one call of addIfNew() or addManyIfNew() on this host answers true.
+     * It does not matter how many processes race, crash or are killed. "Seen" is wrong at the configured rate. "New" is never wrong within a window.
      *
      * While the set is unavailable, its on_unavailable decides: addIfNew() answers true for `new` and false for `seen`. It throws
      * UnavailableException for `throw`, and if this host knows nothing of the set. keysieve.on_unavailable is for Set alone. With
@@ -332,7 +332,7 @@ namespace KeySieve {
         public readonly int $estimatedWindowKeys;
         /** Size of all filters. */
         public readonly int $sizeBytes;
-        /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */
+        /** The highest share of new keys wrongly called seen, as long as no filter holds more keys than it is made for. */
         public readonly float $targetFalsePositiveRate;
         /** The share now, estimated from the filters' bits. */
         public readonly float $estimatedFalsePositiveRate;
@@ -348,7 +348,7 @@ namespace KeySieve {
      * Which keys were there before? A filter in the memory of this process, for one request or one job: nobody builds or publishes it, and
      * other processes do not see it. 24 bits per key, taken at once and counted by memory_limit.
      *
-     * Guarantee: a key that was added is never new again, and mayContain() is true for it. Any other key is taken for one of them with a
+     * Guarantee: a key that was added is never new again, and mayContain() is true for it. Any other key is wrongly called one of them with a
      * probability of at most 1 in 10,000, while no more than the planned keys are added. With twice as many it is 3 in 100, with three
      * times as many 3 in 10, with ten times as many nearly all. The memory does not grow.
      *
@@ -358,7 +358,7 @@ namespace KeySieve {
     final class LocalFilter
     {
         /**
-         * Draws a seed from the system, so nobody can choose keys that are wrongly taken for seen.
+         * Draws a seed from the system, so that no client can choose keys that are wrongly called seen.
          *
          * @param int $keys planned, 1 to 10,000,000
          * @throws \ValueError if out of range
@@ -367,7 +367,7 @@ namespace KeySieve {
 
         public function add(string|int $key): void {}
 
-        /** Adds the key. True: it is new. False: it was added before, or is taken for one that was. Cost: one hash, one cache line. */
+        /** Adds the key. True: it is new. False: it was added before, or is wrongly called so. Cost: one hash, one cache line. */
         public function addIfNew(string|int $key): bool {}
 
         /** False: the key was certainly not added. */

@@ -1,6 +1,6 @@
 /* Made by the generator of PHP 8.2. */
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 934d13ef6403b481aeec4232da43aceeeb246477 */
+ * Stub hash: 9c537047d128ad4641c5c460d5d7c891facc6097 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)

@@ -1,4 +1,4 @@
-// What the extension does before it takes memory that a script chooses the size of. PHPs without delayed_oom
+// Asked before the extension takes memory of a size that a script chooses. PHPs without delayed_oom
 // end the script at the allocation that exceeds memory_limit. PHP 8.2.36, for example, grants it, reports the
 // error when the method returns, and kills the process, without its shutdown functions, where it has twice
 // the limit.

@@ -33,7 +33,7 @@ class SeenSet : public NamedSet<SeenReader> {
   SetState state() noexcept;
 
  private:
-  // While keysieve.enabled is off, only the page is of interest: it says what to answer.
+  // While keysieve.enabled is off, only the page is needed: it says what to answer.
   bool is_answering() noexcept {
     if (UNEXPECTED(begin_call())) look();
     return reader_.is_ready() && EXPECTED(KEYSIEVE_G(enabled));

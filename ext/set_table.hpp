@@ -25,7 +25,7 @@ class NamedSet {
 
   // As of the last call.
   [[nodiscard]] bool is_ready() const noexcept { return reader_.availability() == Availability::Ready; }
-  // By KEYSIEVE_G(uses): of a set that is not ready, the last call.
+  // The last call while a set is not ready, counted by KEYSIEVE_G(uses).
   [[nodiscard]] std::uint64_t last_use() const noexcept { return last_use_; }
 
   void check_soon() noexcept { reader_.check_soon(); }

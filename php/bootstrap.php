@@ -20,7 +20,7 @@ spl_autoload_register(static function (string $class): void {
         return;
     }
     // A signal handler may ask a set while PHP is loading a class, and would not find that class. So all classes are loaded together with
-    // Set, Map or SeenSet. In php-fpm, where each request loads them anew, only those that are always needed, unless pcntl is there.
+    // Set, Map or SeenSet. In php-fpm, where each request loads them again, only those that are always needed, unless pcntl is there.
     if (in_array($class, ['KeySieve\Set', 'KeySieve\Map', 'KeySieve\SeenSet'], true)) {
         foreach (['/Membership', '/Reader/AttachedSet', '/Reader/Settings', '/Reader/File', '/Reader/Snapshot', '/Reader/Kind'] as $name) {
             require_once __DIR__ . "/src$name.php";

@@ -13,7 +13,7 @@ require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.
 require __DIR__ . '/../Database.php';
 
 $db = new Database();
-// The exact list has the last word. While it cannot be asked, nobody is refused.
+// The exact list has the last word. While it cannot be asked, every address passes.
 $disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), static function (array $domains) use ($db): bool {
     try {
         return $db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?)', $domains) !== [];

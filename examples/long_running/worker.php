@@ -7,7 +7,7 @@
 //   finishes its pages: give workers that run at the same time different names (systemd: worker@NAME.service, %i).
 //   Queues such as Messenger's have something like this built in, as acknowledgement.
 // - You need not attach or refresh anything: a lookup sees a new publication, an add, `keysieve bypass` and its
-//   end at once. Keep the Set as long as you like.
+//   end at once. You can keep the Set.
 // - It says where each job begins, and so notices expiry, the end of a timed bypass and a directory that was emptied.
 // - While it idles it asks for the availability. Otherwise it would hold the memory of a publication that was replaced.
 // - It ends after an hour, and its supervisor (systemd: Restart=always) starts another, with the latest code. It also ends when

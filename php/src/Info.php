@@ -30,7 +30,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             public int $shardBytes,
             /** Size of the snapshot. */
             public int $sizeBytes,
-            /** Of the whole snapshot, with header and tables. */
+            /** Bits of the whole snapshot, with header and tables, per key. */
             public float $bitsPerKey,
             /** The rate that the build was asked for. */
             public float $targetFalsePositiveRate,
@@ -43,7 +43,7 @@ if (!class_exists(Info::class, false)) { // see bootstrap.php
             /** When the keys began to be read from their source. */
             public \DateTimeImmutable $asOf,
             public \DateTimeImmutable $builtAt,
-            /** When it was published on this host; of a store or a file: when this process has found it. */
+            /** When it was published on this host. If it is from a store or a file, when this process has found it. */
             public \DateTimeImmutable $publishedAt,
             /** When the loader last confirmed that the store has nothing newer; null: never. */
             public ?\DateTimeImmutable $lastConfirmedAt,

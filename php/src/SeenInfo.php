@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve;
 
 if (!class_exists(SeenInfo::class, false)) { // see bootstrap.php
-    /** What the extension knows of a seen set that is Ready. All moments are in UTC, by the loader's clock. */
+    /** What the extension knows about a seen set that is Ready. All moments are in UTC, by the loader's clock. */
     final readonly class SeenInfo implements \Serializable
     {
         use NotSerializable;
@@ -26,7 +26,7 @@ if (!class_exists(SeenInfo::class, false)) { // see bootstrap.php
         public int $estimatedWindowKeys;
         /** Size of all filters. */
         public int $sizeBytes;
-        /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */
+        /** The highest share of new keys wrongly called seen, as long as no filter holds more keys than it is made for. */
         public float $targetFalsePositiveRate;
         /** The share now, estimated from the filters' bits. */
         public float $estimatedFalsePositiveRate;

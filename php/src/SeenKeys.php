@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace KeySieve;
 
 if (!interface_exists(SeenKeys::class, false)) { // see bootstrap.php
-    /** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
+    /** Tells new keys from seen ones. Type-hint this, and tests can pass a fake. */
     interface SeenKeys
     {
-        /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
+        /** Adds the key. True: it is new. False: it was seen, or is wrongly called seen. Ints count as their decimal strings. */
         public function addIfNew(string|int $key): bool;
 
         /**

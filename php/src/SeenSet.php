@@ -9,8 +9,8 @@ use KeySieve\Reader\Settings;
 
 if (!class_exists(SeenSet::class, false)) { // see bootstrap.php
     /**
-     * A seen set where the extension is not loaded. It is never Ready, because PHP code has no atomic operations in shared memory. What it
-     * answers is decided by KEYSIEVE_SEEN_ON_UNAVAILABLE in the environment, or Reader\Settings::answerSeenSets(): `new` (every key is new),
+     * A seen set where the extension is not loaded. It is never Ready, because PHP code has no atomic operations in shared memory. Its
+     * answers follow KEYSIEVE_SEEN_ON_UNAVAILABLE in the environment, or Reader\Settings::answerSeenSets(): `new` (every key is new),
      * `seen` (every key was seen) or, by default, `throw`. With keysieve.enabled=0 nothing throws.
      */
     final readonly class SeenSet implements SeenKeys, \Serializable

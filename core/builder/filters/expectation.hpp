@@ -45,10 +45,10 @@ double smooth_poisson_mean(double mean, Function f) {
   return sum * step;
 }
 
-// Chance that `probes` random bits are all set after `throws` random bits of `bits` were set: the mean of (X
-// / bits)^probes, where X is the number of set bits. (1 - (1 - 1/m)^t)^k alone is too low for small m, by 1.3
-// % at m = 512, k = 7; the second-order term corrects that. See Bose et al., "On the false-positive rate of
-// Bloom filters" (2008).
+// Chance that `probes` random bits are all set after `throws` random bits of `bits` were set. It is the mean
+// of (X / bits)^probes, where X is the number of set bits. The formula (1 - (1 - 1/m)^t)^k is too low for
+// small m, by 1.3 % at m = 512, k = 7. The second-order term corrects that. See Bose et al., "On the
+// false-positive rate of Bloom filters" (2008).
 inline double chance_all_set(double bits, double throws, double probes) {
   const double empty = std::pow(1.0 - 1.0 / bits, throws);
   if (probes == 1.0) return 1.0 - empty;  // exact

@@ -45,7 +45,8 @@ struct BuildSettings {
 
   const Signer* signer = nullptr;  // must outlive the builder; nullptr: the snapshot is not signed
 
-  // Of a map; nullptr for a set that is none. They must be complete before size(), and outlive the builder.
+  // The values of a map; nullptr for other sets. They must be complete before size(), and outlive the
+  // builder.
   const MapValues* values = nullptr;
 
   // Whether known-absent keys will be added. They share the memory with the keys.

@@ -17,7 +17,7 @@ class MapValues {
  public:
   explicit MapValues(unsigned threads) : given_(threads) {}
 
-  // `value`: of the key with that hash. Throws std::bad_alloc.
+  // `value` belongs to the key with that hash. Throws std::bad_alloc.
   void add(unsigned thread, KeyHash hash, std::uint32_t value) {
     given_[thread].entries.push_back({hash, value});
   }

@@ -87,8 +87,8 @@ class KnownAbsentReader {
 // comes before them: shard table, checksums, digests, estimated FPR.
 class ShardFiller {
  public:
-  // `signer`: nullptr for an unsigned snapshot. `values`: of all keys, for a geometry with value bits; else
-  // nullptr. Both must outlive it.
+  // `signer`: nullptr for an unsigned snapshot. `values`: the values of all keys, nullptr for a geometry
+  // without value bits. Both must outlive it.
   ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer, const MapValues* values);
 
   // Memory that its tables take.

@@ -10,8 +10,8 @@ namespace keysieve {
 inline constexpr double kMaxBitsPerSeenKey = 128;
 
 // Returns the share of absent keys that a filter contains. `keys_per_word`: the average. The number of keys
-// of a block is Poisson-distributed, and its words hold as many tags as each other, or one more; the result
-// is the mean of the sum of tags × 2^-bits over the words of a block.
+// of a block is Poisson-distributed. Its words hold the same number of tags, or one more. The result is the
+// mean of the sum of tags × 2^-bits over the words of a block.
 double seen_rate(std::uint64_t block_words, double keys_per_word);
 
 // A filter that contains at most that share of absent keys when it holds so many keys. Larger blocks need

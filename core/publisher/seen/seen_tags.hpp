@@ -1,6 +1,6 @@
-// Tags without their keys, as the loader takes them out of one filter and puts them into another of the same
-// size: of another host, of the time before a reboot, or in place of one whose memory was removed. Workers
-// may add keys meanwhile.
+// Tags without their keys. The loader takes them out of one filter and puts them into another of the same
+// size: from another host, from before a reboot, or from a filter whose memory was removed. Workers may add
+// keys meanwhile.
 #pragma once
 
 #include "core/worker/seen/seen_size.hpp"
@@ -33,7 +33,7 @@ inline std::size_t run_length(std::span<const SeenTag> tags) noexcept {
 
 // Adds tags as add_if_new() adds keys, so that keys with these tags count as seen. `run`: all of one block,
 // with as many known bits. If fewer bits are known than the word's tags have, several go into it at once,
-// and for want of others copies of the last one, until all tags of the word are as short. So the tags of a
+// until all tags of the word are as short; if there are too few, copies of the last one do. So the tags of a
 // word make just such a word where there are none, and need no copies. `sent`: as OpenFilter::sent(); a tag
 // that comes from the store need not go there, unless it comes behind one that must; empty: all must. Gives
 // up when a hostile worker, which may take tags away anyhow, changes the block all the time. Returns by how

@@ -11,7 +11,7 @@ namespace keysieve {
 // Any thread.
 std::uint64_t checksum(Bytes bytes) noexcept;
 
-// Of the bytes of a header before its member header_checksum.
+// The checksum of the bytes of a header before its member header_checksum.
 template <typename Header>
 std::uint64_t header_checksum(const Header& header) noexcept {
   return checksum(Bytes(reinterpret_cast<const std::byte*>(&header), offsetof(Header, header_checksum)));

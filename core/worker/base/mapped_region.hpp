@@ -38,8 +38,8 @@ class MappedRegion {
   [[nodiscard]] Found found_at(const std::string& path) const;
 
   // Whether the path by which the file was opened leads to the bytes that are mapped, as far as the first
-  // page shows. Ask when device and inode are the same. They are so on overlayfs, too, after a file of a
-  // lower layer was opened for writing: from then on the path leads to a copy in the upper layer, and a
+  // page shows. Ask when device and inode are the same. They stay so on overlayfs, when a file of a
+  // lower layer is opened for writing. From then on the path leads to a copy in the upper layer, and a
   // mapping for reading stays with the file in the lower one. True without a look where that cannot be: on a
   // tmpfs, and if the file is mapped for writing; also if the path leads to nothing that can be read.
   [[nodiscard]] bool shows_its_path() const noexcept;

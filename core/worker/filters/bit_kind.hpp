@@ -17,7 +17,7 @@ concept PrefetchesBits = IsFunction<decltype(Policy::prefetch), PrefetchOfBits>;
 // also have a struct Avx2 or Neon, the same policy with faster instructions.
 template <typename Policy>
 concept BitPolicy = requires {
-  // Of the block that has a key's bits, which is in one cache line; 0: it is the whole shard.
+  // Size of the block that has a key's bits, which is in one cache line; 0: it is the whole shard.
   { Policy::kBlockBytes } -> std::convertible_to<std::uint32_t>;
   // Its offset in the shard.
   { Policy::block_offset } -> IsFunction<std::uint64_t(int offset_shift, std::uint64_t mixed) noexcept>;

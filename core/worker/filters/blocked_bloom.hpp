@@ -32,7 +32,7 @@ struct BlockedBloom : Blocks<64> {
       return (load<std::uint32_t>(block + lane_offset()) << bit() & kTopBit) != 0;
     }
     [[nodiscard]] std::size_t lane_offset() const noexcept { return product_ >> 28 << 2; }
-    // Of the lane.
+    // The bit of the lane.
     [[nodiscard]] std::uint32_t mask() const noexcept { return kTopBit >> bit(); }
 
    private:

@@ -104,7 +104,7 @@ struct Lookup {
   void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
   // Begins to load what may_contain() will read first, for a caller who has other things to do before.
   void (*prefetch)(const ShardArray& array, KeyHash hash) noexcept;
-  // Of a map; nullptr in other sets. A key of the map has its value. Any other key is absent, or with the
+  // In a map alone, else nullptr. A key of the map has its value. Any other key is absent, or with the
   // probability of the FPR it has some value.
   MapAnswer (*find)(const ShardArray& array, KeyHash hash) noexcept = nullptr;
   void (*find_many)(const ShardArray& array, std::span<const KeyHash> hashes,

@@ -31,7 +31,7 @@ concept KeyProbe = requires(Probe probe, const ShardArray& array, KeyHash hash) 
   { probe.may_contain(array, hash) } -> std::same_as<bool>;
 };
 
-// Of a map: find() gives the key's value, or kAbsent.
+// For maps: find() gives the key's value, or kAbsent.
 template <typename Probe>
 concept ValueProbe = KeyProbe<Probe> && requires(Probe probe, const ShardArray& array) {
   { probe.find(array) } -> std::same_as<MapAnswer>;

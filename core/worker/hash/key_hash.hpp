@@ -13,10 +13,10 @@
 namespace keysieve {
 
 // The first bits choose the shard, so that the order of hashes is the order of their shards, for any number
-// of shards. Filters use remix() of it. Two keys that nobody has chosen have the same hash with probability
-// 2^-64. So in a set of n keys an absent key comes back as maybe with probability n / 2^64 for that reason
-// alone: 5.4e-10 for 10 billion keys. The largest set at the lowest target FPR, 1e-9, has 2.2 billion keys:
-// an eighth of the target. docs/filters.md says what holds for chosen keys.
+// of shards. Filters use remix() of it. Two keys that are not chosen on purpose have the same hash with
+// probability 2^-64. So in a set of n keys an absent key comes back as maybe with probability n / 2^64 for
+// that reason alone: 5.4e-10 for 10 billion keys. The largest set at the lowest target FPR, 1e-9, has 2.2
+// billion keys: an eighth of the target. docs/filters.md says what holds for chosen keys.
 struct KeyHash {
   std::uint64_t word;
 

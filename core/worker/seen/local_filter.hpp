@@ -9,7 +9,7 @@ namespace keysieve {
 class LocalFilter {
  public:
   static constexpr std::uint64_t kMaxKeys = 10'000'000;
-  // The share of new keys that it takes for seen, as long as it holds no more keys than planned; by
+  // The share of new keys that count as seen, as long as it holds no more keys than planned; by
   // seen_rate().
   static constexpr double kRate = 1e-4;
   static constexpr double kKeysPerWord = 5.35;

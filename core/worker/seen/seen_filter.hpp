@@ -3,13 +3,13 @@
 // of the block that has the fewest. Shards of 256 words are the unit in which fills are sampled.
 //
 // One call at most finds a key new. Words only ever get more tags, so which word of a block has the fewest
-// (of several the first) only ever moves on. Example: calls A and B add the same key, and A puts its tag
-// into word 2.
-// - B has read word 2 after that: it finds the tag.
-// - B has read it before, and chooses word 2 as well: its compare-and-set fails, and it looks again.
-// - B has read it before, and chooses word 1, since it has read that when it had fewer tags than A found
-//   there. So it has changed since, and B's compare-and-set fails too, unless B put its tag there before
-//   A read it. But then A would have found it.
+// (of several the first) only ever moves on. Example: calls A and B add the same key.
+// - A puts its tag into word 2.
+// - If B reads word 2 after that, it finds the tag.
+// - If B has read it before and chooses word 2 as well, its compare-and-set fails, and it looks again.
+// - If B has read it before and chooses word 1, B has read that when it had fewer tags than A found there.
+//   So word 1 has changed since, and B's compare-and-set fails too, unless B put its tag there before A read
+//   it. But then A would have found it.
 #pragma once
 
 #include <span>
@@ -79,7 +79,7 @@ class SeenFilter {
   [[gnu::always_inline]] bool add_by(KeyHash hash, Put put) const noexcept {
     const std::span<Word> words = block_of(hash);
     const std::uint64_t tag = tag_of(hash);
-    // Each failure tells of a tag more in one of the words, as long as workers are honest.
+    // Each failure means that one of the words has a tag more, as long as workers are honest.
     for (std::uint64_t failures = 0; failures <= block_words_ * kMostTags; ++failures) {
       Word* emptiest = nullptr;
       WordValue before;

@@ -188,7 +188,7 @@ bool SeenReader::attach(SeenState wanted) {
     throw;
   }
   const SeenState now = SeenState::of(state_->load(std::memory_order_seq_cst));
-  // What was read may have been mixed.
+  // If the ring has moved on so far, the entries may have been mixed.
   if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) return false;
   filters_ = std::move(filters);
   entries_ = std::move(entries);

@@ -21,9 +21,9 @@ inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T',
 inline constexpr std::uint16_t kControlAbiMajor = 2;  // readers refuse another major
 inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds fields
 
-// `current` is a publication number. Its four top bits say that the set is bypassed: by an operator of this
-// host, in the store, or by the loader, because the bytes of this publication have changed or because the
-// store has lost keys that were added. Clearing one leaves the others. 0: nothing published yet.
+// `current` is a publication number. Each of its four top bits bypasses the set: for an operator of this
+// host, for the store, because the bytes of this publication have changed, or because the store has lost
+// keys that were added. Clearing one leaves the others. 0: nothing published yet.
 inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication clears it
@@ -60,7 +60,7 @@ struct ControlPage {
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
   // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
-  // again; 0: nobody has promised to. Relaxed: information only.
+  // again; 0: unknown. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> troubles;
   alignas(kCacheLineBytes) std::atomic<std::int64_t> next_look;
 
@@ -97,7 +97,7 @@ inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_u
 inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
 inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 
-// Their ends, as of a look at the page. Relaxed: who sees the bit sees the end.
+// Their ends, as of a look at the page. Relaxed, because a reader that sees the bit sees the end.
 using BypassEnds = std::array<UnixSeconds, kBypassSwitches.size()>;
 inline BypassEnds ends_of(const ControlPage& page) noexcept {
   BypassEnds ends;
@@ -107,8 +107,8 @@ inline BypassEnds ends_of(const ControlPage& page) noexcept {
 }
 
 // Whether the page says something else than `word`, and the ends as of a look after that was loaded. A bypass
-// that follows one that is over may find its bit set, and then changes the end alone. Relaxed: who has heard
-// of a new end sees it.
+// that follows one that is over may find its bit set, and then changes the end alone. Relaxed: a
+// process that has heard of a new end sees it.
 inline bool has_changed(const ControlPage& page, std::uint64_t word, const BypassEnds& ends) noexcept {
   return page.current.load(std::memory_order_relaxed) != word || ends_of(page) != ends;
 }

@@ -1,5 +1,5 @@
-// The folder of one set below the directory, opened once and used through openat(2): no path is walked twice,
-// no symbolic link is followed, and the folder's owner decides whether its files are trusted.
+// The folder of one set below the directory, opened once and used through openat(2). So no path is walked
+// twice, and no symbolic link is followed. The folder's owner decides whether its files are trusted.
 // publisher_folder.hpp has what a publisher does to it.
 #pragma once
 

@@ -101,8 +101,8 @@ void SetReader::follow_control(SteadyTime now) {
   }
 }
 
-// What is mapped serves on until something is published there, unless the page before has named something
-// newer since, or this is a copy of the folder, which has the same numbers but other files.
+// The mapped publication goes on answering until something is published there. It does not if the page before
+// has named something newer since, or if this is a copy of the folder, with the same numbers but other files.
 void SetReader::open_control() {
   const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
   MappedPage<const ControlPage> opened = open_control_page<const ControlPage>(folder);

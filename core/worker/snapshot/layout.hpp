@@ -1,6 +1,6 @@
-// The bytes of a snapshot, the same in file, store and memory: header page, shard table, seeds of the second
-// levels, checksum table, digests of a signed snapshot, padding to a page boundary, shards.
-// docs/snapshot_format.md has the byte tables; golden files pin them. Also the format numbers that this
+// The bytes of a snapshot, the same in file, store and memory. In this order: header page, shard table, seeds
+// of the second levels, checksum table, digests of a signed snapshot, padding to a page boundary, shards.
+// docs/snapshot_format.md has the byte tables, and golden files pin them. Also the format numbers that this
 // version knows.
 #pragma once
 
@@ -75,11 +75,11 @@ struct SnapshotHeader {
   std::uint32_t retrieval_bytes;  // of the second level of each shard; 0: there is none
   std::uint32_t sample_count;
   std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // keys that must be absent
-  // Of a signed snapshot; all zero in others, up to and with the signature.
+  // In a signed snapshot; all zero in others, up to and with the signature.
   TableSpan stretch_digests;  // BLAKE2b-256 of what each entry of the checksum table covers
   Digest tables_digest;       // BLAKE2b-256 of what tables_checksum covers
   PublicKey public_key;       // the signer's
-  // Of a map: some of its keys, the first of each 64th of all hashes, and their values.
+  // In a map, some of its keys, the first of each 64th of all hashes, and their values.
   std::array<KeyHash, kValueSample> sampled_hashes;
   std::array<std::uint32_t, kValueSample> sampled_values;
   std::uint32_t sampled_count;

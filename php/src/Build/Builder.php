@@ -81,7 +81,7 @@ final class Builder
     }
 
     /**
-     * May be called several times, and keys may come several times. After an exception, of the source too, this object is of no use.
+     * May be called several times, and keys may come several times. After an exception, even one of the source, do not use this object again.
      *
      * @param iterable<mixed, string|int> $keys
      * @throws WrongKeys for a key longer than LONGEST_KEY

@@ -149,7 +149,7 @@ final class SourceBuild
         return $function === null ? '' : $function::profile();
     }
 
-    /** Of a snapshot; 0 for anything else. */
+    /** The keys of a snapshot; 0 for anything else. */
     private static function keysIn(string $bytes): int
     {
         return str_starts_with($bytes, 'KEYSIEVE') && strlen($bytes) >= 48 ? Kind::word($bytes, 40) : 0;

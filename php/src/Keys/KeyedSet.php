@@ -10,7 +10,7 @@ use KeySieve\Reader\Arguments;
 use KeySieve\Set;
 
 /**
- * A set that is asked with raw values, which its key function makes keys. What can be no key is absent: no source has it.
+ * A set that is asked with raw values, which its key function makes keys. A value that can be no key is absent, because no source has it.
  *
  *     $tags = new KeyedSet('tags', TagKey::class);
  *     $tags->mayContain(' Café ');

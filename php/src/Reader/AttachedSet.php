@@ -85,7 +85,7 @@ final class AttachedSet
     }
 
     /**
-     * One answer for each key, all of one snapshot: whether the set may contain it. Of a map: its value, null if it is absent, or self::UNKNOWN.
+     * One answer for each key, all of one snapshot: whether the set may contain it. In a map: its value, null if it is absent, or self::UNKNOWN.
      *
      * @template TKey of array-key
      * @param array<TKey, mixed> $keys

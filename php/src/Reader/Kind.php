@@ -64,7 +64,7 @@ abstract class Kind
     }
 
     /**
-     * What a shard says of a key: its value in a map, which any other key may have at the FPR, else 0; null: absent.
+     * A key's value in a map, which any other key may have at the FPR; 0 in other sets; null: absent.
      *
      * @param string $bytes go on behind the shard, which begins at $at, for at least 8 bytes, or end with it
      * @param string $entry the bytes of one without a fault, see entry()
@@ -72,7 +72,7 @@ abstract class Kind
     abstract public function find(string $bytes, int $at, string $entry, int $hash): ?int;
 
     /**
-     * Why there can be no such entry; null: there can. Of the keys it asks no more than whether there are any.
+     * Why there can be no such entry; null: there can. It looks at the number of keys only to see whether there are any.
      *
      * @param Entry $entry
      */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** PUBLICATION.live of a loader: the keys that were added since the snapshot PUBLICATION.ks was built. Nothing of it is kept: each call reads anew. */
+/** PUBLICATION.live of a loader: the keys that were added since the snapshot PUBLICATION.ks was built. Nothing of it is kept: each call reads it. */
 final class LiveLayer
 {
     private const PAGE_BYTES = 4096;

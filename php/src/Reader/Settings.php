@@ -128,7 +128,7 @@ final class Settings
         return $uid = $found === false ? null : $found['uid'];
     }
 
-    /** Of php.ini, though nothing has registered it. */
+    /** A setting of php.ini, though nothing has registered it. */
     private static function setting(string $name, string $default): string
     {
         $value = get_cfg_var($name);

@@ -67,7 +67,7 @@ final class Snapshot
     private readonly int $firstPiece; // among those that are kept
 
     /**
-     * Whether it is signed, and by whom, is checked by loaders, which have the keys for it.
+     * Does not check a signature: loaders do, which have the keys for that.
      *
      * @throws Failure
      */

@@ -11,7 +11,7 @@ use KeySieve\UnavailableException;
 
 /**
  * A seen set for the tests of your code: no shared memory, no windows, just the keys that this object was given. Begin it with a key that
- * your code takes for new to see how it handles a false "seen". Any availability but Ready lets every call throw.
+ * is new to your code to see how it handles a false "seen". Any availability but Ready lets every call throw.
  */
 final class RememberedKeys implements SeenKeys
 {

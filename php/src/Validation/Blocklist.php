@@ -18,8 +18,8 @@ final class Blocklist
     }
 
     /**
-     * Those that may be listed; null if the set cannot be asked. The same call asks for keys that nobody has listed: if all of these
-     * are maybe, the other answers mean nothing. That tells also through what wraps the set.
+     * Those that may be listed; null if the set cannot be asked. The same call asks for keys that are certainly not listed. If all of
+     * these are maybe, the other answers mean nothing. That works through a wrapper of the set, too.
      *
      * @param list<string> $keys
      * @return ?list<string>

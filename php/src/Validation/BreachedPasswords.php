@@ -20,7 +20,7 @@ final class BreachedPasswords
 
     /**
      * True for others too, as often as the set's false-positive rate says; their users choose another password. False while the set
-     * is unavailable: nobody is locked out then.
+     * is unavailable, so that every user can go on.
      */
     public function has(#[\SensitiveParameter] string $password): bool
     {

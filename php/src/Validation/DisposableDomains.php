@@ -27,7 +27,7 @@ final class DisposableDomains
 
     /**
      * Looks up the domain and its parent domains in one call. False for what is no address. While the set is unavailable, $isListed
-     * decides; without it nobody is locked out.
+     * decides; without it every address passes.
      */
     public function has(string $address): bool
     {

@@ -29,8 +29,8 @@ class System {
  public:
   // `equations` are ordered by their start, and every row is inside the slots. Those that start before
   // `short_starts` have a value in the short column too, so the others are never added to them. Returns false
-  // if a row depends on others and they do not agree, also on a bit that the row does not need, or if more
-  // rows are under way than there is room for; then solve() must not be called.
+  // if a row depends on others and they do not agree, even on a bit that the row does not need, or if more
+  // rows are under way than there is room for. Do not call solve() then.
   bool eliminate(std::span<const Equation> equations, std::uint32_t slots, std::uint32_t short_starts) {
     rows_.assign(slots, 0);
     values_.assign(slots, 0);
