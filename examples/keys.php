@@ -8,7 +8,7 @@ declare(strict_types=1);
 use App\Database;
 use App\TagKey;
 use App\UserNameKey;
-use KeySieve\Validation\DomainKey;
+use KeySieve\Keys\DomainKey;
 
 require __DIR__ . '/../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/Database.php';
@@ -31,7 +31,7 @@ if (!isset(SETS[$set])) {
 }
 [$query, $rules] = SETS[$set];
 if ($argv[1] === '--profile') {
-    exit($rules === null ? '' : $rules::PROFILE);
+    exit($rules === null ? '' : $rules::profile());
 }
 [$count, $first] = [0, []]; // of what is left out
 foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) ?: [] as $name) { // row by row

@@ -60,7 +60,7 @@ final class ObjectsTest extends TestCase
                 require "$folder/\$copy/bootstrap.php";
             }
             \$found = (new Set('objects'))->mayContain('apple') && KeySieve\\may_contain('objects', 'apple');
-            echo json_encode([\$found, class_exists(KeySieve\\Validation\\DomainKey::class), count(spl_autoload_functions())]);
+            echo json_encode([\$found, class_exists(KeySieve\\Keys\\DomainKey::class), count(spl_autoload_functions())]);
             PHP);
         self::assertSame('[true,true,1]', $script->output, $script->errors);
     }

@@ -71,11 +71,11 @@ final class DisposableDomainsTest extends TestCase
             'Example.ORG', 'example.org.', 'ab--cd.example', '-a.b-.example', 'xn--a-.example', 'a_b.example', str_repeat('a', 64) . '.example',
             'a..example', '.example', '.', '', 'ex ample', "example\n", '[192.0.2.1]', 'ａ.example',
         ];
-        $code = 'echo json_encode(array_map(KeySieve\Validation\DomainKey::of(...), ' . var_export($domains, true) . '));';
+        $code = 'echo json_encode(array_map(KeySieve\Keys\DomainKey::of(...), ' . var_export($domains, true) . '));';
         $bootstrap = "require_once '" . dirname(__DIR__, 2) . "/php/bootstrap.php';";
         $keys = [
-            'example.org', 'example.org', 'ab--cd.example', '-a.b-.example', 'xn--a-.example', 'a_b.example', str_repeat('a', 64) . '.example',
-            null, null, null, null, null, null, '[192.0.2.1]',
+            'example.org', 'example.org', 'ab--cd.example', '-a.b-.example', 'xn--a-.example', 'a_b.example', null,
+            null, null, null, null, null, 'example', null,
         ];
         self::assertSame([...$keys, 'a.example'], json_decode($this->examples->code($bootstrap . $code)));
         self::assertSame([...$keys, null], json_decode(PhpScript::run($bootstrap . $code)->output), 'without intl');

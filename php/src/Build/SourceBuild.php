@@ -72,7 +72,7 @@ final class SourceBuild
             NewFile::attempt($folder, static fn () => mkdir($folder, 0777, true));
         }
         $before = is_file($path) ? NewFile::attempt($path, static fn () => file_get_contents($path, length: 48)) : '';
-        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), progress: $this->progress);
+        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), allowSuspectKeys: $source instanceof AllowsSuspectKeys, progress: $this->progress);
         $bytes = $builder->add($this->keys($source))->bytes();
         $count = self::keysIn($bytes);
         if ($count < self::keysIn($before) * (1 - $this->maxShrink) || $count === 0) {
@@ -99,7 +99,7 @@ final class SourceBuild
         try {
             foreach ($this->keys($source) as $key) {
                 if (str_contains($key, "\0")) {
-                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . (string) json_encode(substr($key, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE));
+                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . SuspectKeys::examples([$key]));
                 }
                 NewFile::attempt($path, static fn () => fwrite($list, "$key\0") === strlen($key) + 1);
                 $suspects->see($key);
@@ -108,10 +108,11 @@ final class SourceBuild
                 }
             }
             fclose($list);
-            $suspects->check();
+            $allowed = $source instanceof AllowsSuspectKeys ? ['--allow-suspect-keys'] : [];
+            $allowed === [] && $suspects->check();
             $settings = ['--set', $source->name(), '--fpr', (string) $source->fpr(), '--as-of', "@$asOf", '--key-profile', self::profile($source)];
             $shrink = ['--max-shrink', (string) $this->maxShrink];
-            self::run([$program, 'build', ...$settings, ...$shrink, '--like', $url, '-0', $path, '-o', "$path.ks"]);
+            self::run([$program, 'build', ...$settings, ...$shrink, ...$allowed, '--like', $url, '-0', $path, '-o', "$path.ks"]);
             self::run([$program, 'push', ...$shrink, "$path.ks", $url]);
             return $count;
         } finally {
@@ -135,11 +136,11 @@ final class SourceBuild
             if ($key !== null) {
                 yield $key;
             } elseif (count($wrong) < self::SHOWN) {
-                $wrong[] = json_encode($value, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE);
+                $wrong[] = (string) $value;
             }
         }
         if ($wrong !== []) {
-            throw new WrongKeys("no keys by $function: " . implode(', ', $wrong));
+            throw new WrongKeys("no keys by $function: " . SuspectKeys::examples($wrong));
         }
     }
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 use App\TagKey;
 
 return [
-    'sets' => ['encyclopedia' => TagKey::PROFILE, 'shop' => TagKey::PROFILE, 'products' => null],
+    'sets' => ['encyclopedia' => TagKey::class, 'shop' => TagKey::class, 'products' => null],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
     'adds' => ['redis' => 'default', 'queue' => 'database'],
