@@ -13,7 +13,8 @@ use KeySieve\Reader\Kind;
  *
  * PHP has no compare-exchange, and a plain write into a control page could erase a bypass. So the page is moved aside and read once more,
  * and a complete new one, with a new instance, takes its place. Meanwhile readers that have the old page go on with it, and others answer
- * maybe. Killed at any step, this leaves the old publication or the new one, or no page, until the next run puts the old one back.
+ * maybe. Killed at any step, this leaves the old publication or the new one, or no page, until the next publisher, of any kind, puts the old
+ * one back, which may have got a bypass.
  */
 final class Publication
 {
