@@ -61,6 +61,18 @@ final class Publication
         }
     }
 
+    /**
+     * The path of what is published; of nothing if nothing is.
+     *
+     * @throws CannotWrite|Failure if it must not be replaced
+     */
+    public function snapshot(): string
+    {
+        $control = file_exists($this->control) ? $this->control : "$this->control.old";
+        $current = file_exists($control) ? $this->currentIn(File::open($control, null)) : 0;
+        return sprintf('%s/%016x.ks', $this->folder, $current);
+    }
+
     /** @throws CannotWrite|Failure */
     private function publish(string $snapshot, ?File $page, int $current): void
     {
