@@ -7,9 +7,11 @@ namespace KeySieve\Tests;
 use KeySieve\Build\AllowsSuspectKeys;
 use KeySieve\Build\SetSource;
 use KeySieve\Build\SourceBuild;
+use KeySieve\Build\WrongKeys;
 use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\KeyedSet;
 use KeySieve\Keys\KeyFunction;
+use KeySieve\Testing\ListedKeys;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -54,6 +56,14 @@ final class SourceBuildTest extends TestCase
         $twice = new \AppendIterator();
         array_map($twice->append(...), [new \ArrayIterator(['apple']), new \ArrayIterator(['plum'])]);
         self::assertThrows(\ValueError::class, 'twice', static fn () => $set->candidates($twice));
+    }
+
+    public function testAFakeOfASourceAnswersAsItsSetWouldWithoutAFile(): void
+    {
+        $fake = ListedKeys::of(new ListedSource('words', ['Apple ', ' PEAR']));
+        self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $fake->mayContainMany(['a' => 'apple', 'b' => 'PEAR ', 'c' => 'plum', 'd' => ' ']));
+        self::assertSame([1 => 'APPLE'], $fake->candidates(['plum', 'APPLE']));
+        self::assertThrows(WrongKeys::class, 'no key', static fn () => ListedKeys::of(new ListedSource('words', ['apple', ' '])));
     }
 
     /** @return iterable<string, array{list<string>}> */

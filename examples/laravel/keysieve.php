@@ -12,6 +12,7 @@ return [
         'encyclopedia' => TagKey::class,
         'shop' => TagKey::class,
     ],
+    'sources' => ['sources.encyclopedia', 'sources.shop'], // in AppServiceProvider
     'seen_sets' => ['clicks'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',

@@ -204,7 +204,7 @@ final class FrameworksTest extends FrameworkTestCase
             $folder = get_cfg_var('keysieve.directory') . '/encyclopedia';
             rename($folder, "$folder-" . getmypid());
             (new App\Database())->rows("INSERT INTO articles VALUES ('犬', '犬')");
-            exec(FOLDER . '/publish encyclopedia');
+            exec('php ' . FOLDER . '/build.php directory:$KEYSIEVE_DIRECTORY encyclopedia');
             echo ' ', json_encode($articles->mayContain('犬')), ' ', $asks();
             PHP;
         self::assertSame('false false true', $this->code($framework, $code));

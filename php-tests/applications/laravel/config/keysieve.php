@@ -6,6 +6,7 @@ use App\TagKey;
 
 return [
     'sets' => ['encyclopedia' => TagKey::class, 'shop' => TagKey::class, 'products' => null],
+    'sources' => ['sources.encyclopedia', 'sources.shop'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
     'adds' => ['redis' => 'default', 'queue' => 'database'],
