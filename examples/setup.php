@@ -8,6 +8,7 @@ use App\Database;
 use App\TagKey;
 use App\UserNameKey;
 
+require __DIR__ . '/../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/Database.php';
 require __DIR__ . '/tag_links/TagKey.php';
 require __DIR__ . '/usernames/UserNameKey.php';

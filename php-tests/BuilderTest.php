@@ -180,6 +180,37 @@ final class BuilderTest extends TestCase
         self::assertGreaterThan(15, $kills);
     }
 
+    public function testABypassThatAKilledPublishHasSetAsideStays(): void
+    {
+        $control = SharedMemory::folder('aside') . '/control';
+        foreach ([fn () => SharedMemory::put('aside', ['pear']), fn () => $this->publish('aside', 'pear')] as $publishAgain) {
+            $this->publish('aside', 'apple');
+            Program::keysieve('bypass', '--directory', SharedMemory::directory(), 'aside', '--for', '1h');
+            rename($control, "$control.old"); // as it was just before that step, and after it
+            self::thrownBy($publishAgain);
+            self::assertTrue($this->askedByAnother('aside', 'plum'));
+            Program::keysieve('bypass', '--directory', SharedMemory::directory(), 'aside', '--off');
+            self::assertFalse($this->askedByAnother('aside', 'plum'));
+        }
+    }
+
+    public function testRemovesWhatAKilledWriteHasLeftAndNothingElse(): void
+    {
+        $script = "(new KeySieve\\Build\\Builder('words'))->add(['apple'])->write('$this->folder/words.ks');";
+        $this->script($script, ['strace', '-o', "$this->folder/trace", '-e', 'trace=rename', '-e', 'inject=rename:signal=SIGKILL:when=1']);
+        touch("$this->folder/.other.ks.0123456789ab.tmp");
+        self::assertCount(1, glob("$this->folder/.words.ks.*.tmp"));
+        $this->list('apple')->write("$this->folder/words.ks");
+        self::assertSame(['.other.ks.0123456789ab.tmp', 'trace', 'words.ks'], array_values(array_diff(scandir((string) $this->folder), ['.', '..'])));
+    }
+
+    public function testAMillionKeysNeedNoMoreThan32MiB(): void
+    {
+        $code = "ini_set('memory_limit', '32M'); echo strlen((new KeySieve\\Build\\Builder('words'))->add(range_of(1_000_000))->bytes());"
+            . 'function range_of(int $count): iterable { for ($key = 0; $key < $count; ++$key) { yield "key number $key"; } }';
+        self::assertSame('1327104', $this->script($code)->output);
+    }
+
     public function testLeavesASetAloneThatALoaderFeeds(): void
     {
         $loader = new Loader(['fed']);

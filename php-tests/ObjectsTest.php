@@ -50,6 +50,25 @@ final class ObjectsTest extends TestCase
         }
     }
 
+    #[Group('extension')]
+    public function testThePackageSaysThatTheExtensionIsTooOldForIt(): void
+    {
+        $bootstrap = var_export(dirname(__DIR__) . '/php/bootstrap.php', true);
+        $loads = static fn (string $version): string => PhpScript::run(<<<PHP
+            eval('namespace KeySieve; function phpversion(): string { return "$version"; }');
+            require $bootstrap;
+            try {
+                echo KeySieve\\Keys\\IntegerKey::of('042');
+            } catch (LogicException \$tooOld) {
+                echo \$tooOld->getMessage();
+            }
+            PHP)->output;
+        self::assertStringContainsString('needs the extension keysieve 0.1 or later, or none, not 0.0.9', $loads('0.0.9'));
+        self::assertSame(['42', '42'], [$loads('0.1.0'), $loads('0.2.0')]);
+        $conflicts = json_decode((string) file_get_contents(dirname(__DIR__) . '/php/composer.json'), true)['conflict'];
+        self::assertSame('<0.1', $conflicts['ext-keysieve']);
+    }
+
     public function testTwoCopiesOfThePackageMayBeThere(): void
     {
         $folder = new Folder('copies');
@@ -60,7 +79,7 @@ final class ObjectsTest extends TestCase
                 require "$folder/\$copy/bootstrap.php";
             }
             \$found = (new Set('objects'))->mayContain('apple') && KeySieve\\may_contain('objects', 'apple');
-            echo json_encode([\$found, class_exists(KeySieve\\Validation\\DomainKey::class), count(spl_autoload_functions())]);
+            echo json_encode([\$found, class_exists(KeySieve\\Keys\\DomainKey::class), count(spl_autoload_functions())]);
             PHP);
         self::assertSame('[true,true,1]', $script->output, $script->errors);
     }

@@ -4,10 +4,14 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Build\AllowsSuspectKeys;
 use KeySieve\Build\SetSource;
 use KeySieve\Build\SourceBuild;
+use KeySieve\Build\WrongKeys;
+use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\KeyedSet;
 use KeySieve\Keys\KeyFunction;
+use KeySieve\Testing\ListedKeys;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -56,6 +60,14 @@ final class SourceBuildTest extends TestCase
         self::assertThrows(\ValueError::class, 'twice', static fn () => $set->candidates($twice));
     }
 
+    public function testAFakeOfASourceAnswersAsItsSetWouldWithoutAFile(): void
+    {
+        $fake = ListedKeys::of(new ListedSource('words', ['Apple ', ' PEAR']));
+        self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $fake->mayContainMany(['a' => 'apple', 'b' => 'PEAR ', 'c' => 'plum', 'd' => ' ']));
+        self::assertSame([1 => 'APPLE'], $fake->candidates(['plum', 'APPLE']));
+        self::assertThrows(WrongKeys::class, 'no key', static fn () => ListedKeys::of(new ListedSource('words', ['apple', ' '])));
+    }
+
     /** @return iterable<string, array{list<string>}> */
     public static function sourcesThatFail(): iterable
     {
@@ -71,11 +83,32 @@ final class SourceBuildTest extends TestCase
     #[DataProvider('sourcesThatFail')]
     public function testReplacesNothingIfASourceFails(array $values): void
     {
-        foreach ([(string) $this->folder, $this->store] as $to) {
+        foreach ([(string) $this->folder, $this->store, 'directory:' . SharedMemory::directory()] as $to) {
             self::assertTrue($this->build(['apple', 'pear', 'plum'], $to), implode("\n", $this->said));
             self::assertFalse($this->build($values, $to));
         }
         self::assertSame([3, 3], [$this->inFolder()['key_count'], $this->inStore()['key_count']]);
+        \KeySieve\begin_request();
+        self::assertSame([true, true, true], (new KeyedSet('words', LowerCase::class))->mayContainMany(['apple', 'pear', 'plum']));
+        self::assertFalse((new KeyedSet('words', LowerCase::class))->mayContain('peach'));
+    }
+
+    public function testTakesSuspectKeysFromASourceThatAllowsThem(): void
+    {
+        $quoted = ['"apple"', '"pear"', '"plum"'];
+        foreach ([[(string) $this->folder, $quoted, LowerCase::class], [$this->store, $quoted, LowerCase::class], [$this->store, ['com.ar'], DomainKey::class]] as [$to, $values, $keys]) {
+            foreach ([false => new ListedSource('words', $values, $keys), true => new SuspectSource('words', $values, $keys)] as $isAllowed => $source) {
+                self::assertSame((bool) $isAllowed, (new SourceBuild(maxShrink: 1))->all([$source], [], $to, static fn () => null), "$values[0] $isAllowed");
+            }
+        }
+    }
+
+    public function testASetIsAsOfTheMomentBeforeItsKeysWereAskedFor(): void
+    {
+        foreach ([(string) $this->folder => $this->inFolder(...), $this->store => $this->inStore(...)] as $to => $inspect) {
+            self::assertTrue($this->build(['a second later', 'apple'], $to));
+            self::assertLessThanOrEqual(ListedSource::$asked, $inspect()['as_of']);
+        }
     }
 
     public function testAListForAStoreHasNoKeyWithANul(): void
@@ -92,7 +125,7 @@ final class SourceBuildTest extends TestCase
 
     public function testBuildsTheNamedSetsAndSaysWhichItDoesNotKnow(): void
     {
-        $sources = [$this->source('words', ['apple']), $this->source('others', ['apple'])];
+        $sources = [new ListedSource('words', ['apple']), new ListedSource('others', ['apple'])];
         self::assertTrue((new SourceBuild())->all($sources, ['others'], (string) $this->folder, static fn () => null));
         self::assertSame(['others.ks'], array_values(array_diff(scandir((string) $this->folder), ['.', '..'])));
         self::assertFalse((new SourceBuild())->all($sources, ['words', 'unknown'], (string) $this->folder, static fn () => null));
@@ -124,43 +157,55 @@ final class SourceBuildTest extends TestCase
     /** @param list<string> $values */
     private function build(array $values, ?string $to = null): bool
     {
-        return (new SourceBuild())->all([$this->source('words', $values)], [], $to ?? (string) $this->folder, function (string $line): void {
+        return (new SourceBuild())->all([new ListedSource('words', $values)], [], $to ?? (string) $this->folder, function (string $line): void {
             $this->said[] = $line;
         });
     }
+}
 
-    /** @param list<string> $values "gone" throws */
-    private function source(string $name, array $values): SetSource
+class ListedSource implements SetSource
+{
+    /** When "a second later" was asked for. */
+    public static int $asked = 0;
+
+    /**
+     * @param list<string> $values "gone" throws
+     * @param class-string<KeyFunction> $keys
+     */
+    public function __construct(private readonly string $name, private readonly array $values, private readonly string $keys = LowerCase::class)
     {
-        return new class ($name, $values) implements SetSource {
-            /** @param list<string> $values */
-            public function __construct(private readonly string $name, private readonly array $values)
-            {
-            }
+    }
 
-            public function name(): string
-            {
-                return $this->name;
-            }
+    public function name(): string
+    {
+        return $this->name;
+    }
 
-            public function fpr(): float
-            {
-                return 0.001;
-            }
+    public function fpr(): float
+    {
+        return 0.001;
+    }
 
-            public function keyFunction(): string
-            {
-                return LowerCase::class;
-            }
+    public function keyFunction(): string
+    {
+        return $this->keys;
+    }
 
-            public function values(): iterable
-            {
-                foreach ($this->values as $value) {
-                    yield $value === 'gone' ? throw new \RuntimeException('the database has gone away') : $value;
+    public function values(): iterable
+    {
+        foreach ($this->values as $value) {
+            if ($value === 'a second later') {
+                for (self::$asked = time(); time() === self::$asked;) {
+                    usleep(1000);
                 }
             }
-        };
+            yield $value === 'gone' ? throw new \RuntimeException('the database has gone away') : $value;
+        }
     }
+}
+
+final class SuspectSource extends ListedSource implements AllowsSuspectKeys
+{
 }
 
 final class LowerCase implements KeyFunction

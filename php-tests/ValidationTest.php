@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\Set;
 use KeySieve\Testing\ListedKeys;
@@ -11,7 +12,6 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
-use KeySieve\Validation\PasswordKey;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Lists of what nobody should use: a set that cannot be asked refuses nobody. */
@@ -25,9 +25,14 @@ final class ValidationTest extends TestCase
         yield 'a dot at the end' => ['me@example.org.', ['example.org']];
         yield 'hyphens in third and fourth place' => ['me@ab--cd.example.org', ['ab--cd.example.org', 'example.org']];
         yield 'an empty label' => ['me@a..example.org', []];
-        yield 'as long as a domain may be' => ['me@' . str_repeat('a', 249) . '.org', [str_repeat('a', 249) . '.org']];
+        yield 'as long as a label may be' => ['me@' . str_repeat('a', 63) . '.org', [str_repeat('a', 63) . '.org']];
         yield 'longer' => ['me@' . str_repeat('a.', 30_000) . 'org', []];
         yield 'a space' => ['me@exam ple.org', []];
+        yield 'a name' => ['Bob <me@example.org>', ['example.org']];
+        yield 'a name with a bracket, and spaces' => [' "B < ob" < me@example.org > ', ['example.org']];
+        yield 'spaces around it' => [" me@example.org\u{a0}\n", ['example.org']];
+        yield 'two addresses' => ['<me@example.org> <you@example.net>', ['example.net']];
+        yield 'a bracket without its other' => ['me@example.org>', []];
         yield 'an @ in quotes' => ['"a@b.example"@example.org', ['example.org']];
         yield 'a top-level domain alone' => ['me@example', []];
         yield 'not a domain' => ['me@', []];
@@ -105,9 +110,9 @@ final class ValidationTest extends TestCase
 
     public function testASetThatComesIsNotTakenForAListOfAll(): void
     {
-        $passwords = new BreachedPasswords(new Set('coming', PasswordKey::PROFILE));
+        $passwords = new BreachedPasswords(new Set('coming', PasswordKey::profile()));
         self::assertFalse($passwords->has('honest'));
-        SharedMemory::put('coming', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
+        SharedMemory::put('coming', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::profile()]);
         self::assertSoon(static function () use ($passwords): bool {
             self::assertFalse($passwords->has('honest'));
             return $passwords->has('123456');

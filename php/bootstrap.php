@@ -15,9 +15,14 @@ if (defined('KeySieve\BOOTSTRAP')) {
     return; // another copy of this package was first
 }
 define('KeySieve\BOOTSTRAP', __FILE__);
+const OLDEST_EXTENSION = '0.1'; // composer.json says it as well
 spl_autoload_register(static function (string $class): void {
     if (!str_starts_with($class, 'KeySieve\\')) {
         return;
+    }
+    $extension = phpversion('keysieve');
+    if ($extension !== false && version_compare($extension, OLDEST_EXTENSION, '<')) { // what this package adds to the extension's classes could end in a fatal error
+        throw new \LogicException('keysieve/reader needs the extension keysieve ' . OLDEST_EXTENSION . " or later, or none, not $extension: upgrade the extension");
     }
     // A signal handler may ask a set while PHP is loading a class, and would not find that class. So all classes are loaded together with
     // Set, Map or SeenSet. In php-fpm, where each request loads them again, only those that are always needed, unless pcntl is there.

@@ -9,7 +9,7 @@ use App\Database;
 use App\UserNameKey;
 use App\UserNames;
 use KeySieve\Adds\RedisAdds;
-use KeySieve\Set;
+use KeySieve\Keys\KeyedSet;
 
 require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
@@ -23,7 +23,7 @@ $adds = new RedisAdds(static function (): Redis {
     return $redis;
 });
 $db = new Database();
-$names = new UserNames(new Set('users', UserNameKey::PROFILE), $db);
+$names = new UserNames(new KeyedSet('users', UserNameKey::class), $db);
 foreach (array_slice($argv, 1) as $name) {
     echo "$name: {$names->register($name, $adds)->value}\n";
 }

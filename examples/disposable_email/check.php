@@ -5,16 +5,16 @@
 declare(strict_types=1);
 
 use App\Database;
-use KeySieve\Set;
+use KeySieve\Keys\DomainKey;
+use KeySieve\Keys\KeyedSet;
 use KeySieve\Validation\DisposableDomains;
-use KeySieve\Validation\DomainKey;
 
 require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
 
 $db = new Database();
 // The exact list has the last word. While it cannot be asked, every address passes.
-$disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), static function (array $domains) use ($db): bool {
+$disposable = new DisposableDomains(new KeyedSet('disposable', DomainKey::class), static function (array $domains) use ($db): bool {
     try {
         return $db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?)', $domains) !== [];
     } catch (PDOException $exception) {

@@ -1,6 +1,6 @@
 <?php
 
-// config/keysieve.php: each set with the rules by which its keys must have been normalised (null: any).
+// config/keysieve.php: each set with the class that makes its keys (null: values are keys).
 
 declare(strict_types=1);
 
@@ -9,9 +9,10 @@ use App\TagKey;
 return [
     'source' => 'files:' . storage_path('sets'), // without the extension
     'sets' => [
-        'encyclopedia' => TagKey::PROFILE,
-        'shop' => TagKey::PROFILE,
+        'encyclopedia' => TagKey::class,
+        'shop' => TagKey::class,
     ],
+    'sources' => ['sources.encyclopedia', 'sources.shop'], // in AppServiceProvider
     'seen_sets' => ['clicks'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',

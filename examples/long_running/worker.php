@@ -21,6 +21,7 @@ use App\TagKey;
 use App\TagLinks;
 use KeySieve\Set;
 
+require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
 require __DIR__ . '/../tag_links/TagKey.php';
 require __DIR__ . '/../tag_links/TagLinks.php';
@@ -39,8 +40,8 @@ pcntl_signal(SIGTERM, static function () use (&$stopped): void {
     $stopped = true;
 });
 
-$articles = new Set('encyclopedia', TagKey::PROFILE);
-$offers = new Set('shop', TagKey::PROFILE);
+$articles = new Set('encyclopedia', TagKey::profile());
+$offers = new Set('shop', TagKey::profile());
 $links = new TagLinks($articles, $offers, new Database());
 $redis = new Redis();
 $redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 5.0, null, 0, SECONDS_TO_WAIT + 5.0);

@@ -7,15 +7,16 @@ declare(strict_types=1);
 use App\Database;
 use App\TagKey;
 use App\TagLinks;
-use KeySieve\Set;
+use KeySieve\Keys\KeyedSet;
 
+require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
 require __DIR__ . '/TagKey.php';
 require __DIR__ . '/TagLinks.php';
 
 $tags = PHP_SAPI === 'cli' ? array_slice($argv, 1) : explode(',', (string) filter_input(INPUT_GET, 'tags'));
 $db = new Database();
-$links = new TagLinks(new Set('encyclopedia', TagKey::PROFILE), new Set('shop', TagKey::PROFILE), $db);
+$links = new TagLinks(new KeyedSet('encyclopedia', TagKey::class), new KeyedSet('shop', TagKey::class), $db);
 
 header('Content-Type: text/html; charset=utf-8');
 echo "<ul>\n";

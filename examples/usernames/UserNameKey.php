@@ -4,17 +4,21 @@ declare(strict_types=1);
 
 namespace App;
 
+use KeySieve\Keys\KeyFunction;
 use Normalizer;
 
 /** Defines which names are the same. Stricter than for tags: `Ａlice` must not exist next to `alice`. */
-final class UserNameKey
+final class UserNameKey implements KeyFunction
 {
-    public const PROFILE = 'user-nfkc-casefold-v1';
+    public static function profile(): string
+    {
+        return 'user-nfkc-casefold-v1';
+    }
 
     /** @return ?string null for what cannot be a name */
-    public static function of(string $name): ?string
+    public static function of(string $raw): ?string
     {
-        $key = Normalizer::normalize($name, Normalizer::NFKC_CF);
+        $key = Normalizer::normalize($raw, Normalizer::NFKC_CF);
         return $key !== false && preg_match('/^[\p{L}\p{N}_-]{3,32}$/uD', $key) === 1 ? $key : null;
     }
 }

@@ -9,6 +9,7 @@ use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
+use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -26,7 +27,7 @@ final class ApplicationsTest extends FrameworkTestCase
         'loaded' => [[42]], // not 7
         'refused' => ['email', 'password'],
     ];
-    private const EXAMPLES = ['Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
+    private const EXAMPLES = ['ColumnSet.php', 'Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
 
     private RedisServer $redis;
 
@@ -53,6 +54,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $console = "php $application/public/index.php --no-interaction";
         $this->examples->shell("rm -rf $application/var && mkdir $application/var && $console cache:clear && $console doctrine:schema:create");
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
+        $this->buildAgain("$console keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
         $consume = "$console messenger:consume async --time-limit=120 --limit";
@@ -75,6 +77,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $this->examples->shell("cd $application && rm -f bootstrap/cache/*.php database/database.sqlite storage/looked && touch database/database.sqlite");
         $this->examples->shell("$artisan cache:clear && $artisan migrate --force && $artisan config:cache && $artisan route:cache");
         self::assertFileExists("$application/bootstrap/cache/config.php");
+        $this->buildAgain("$artisan keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
         $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
@@ -85,6 +88,15 @@ final class ApplicationsTest extends FrameworkTestCase
         self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
         $this->examples->shell("$artisan config:clear");
         self::assertSame(self::PAGE, $this->page($application));
+    }
+
+    /** As the application does it, and in place of what the examples have built. */
+    private function buildAgain(string $command): void
+    {
+        $directory = SharedMemory::directory();
+        $said = $this->examples->shell("rm -r $directory/encyclopedia $directory/shop && $command --to directory:$directory")->output;
+        self::assertStringContainsString("encyclopedia: 7 keys, published\n", $said);
+        self::assertStringContainsString("shop: 2 keys, published\n", $said);
     }
 
     /**

@@ -30,6 +30,19 @@ final class FrameworksTest extends FrameworkTestCase
         self::assertStringContainsString("$file is valid", Program::output(['composer', 'validate', '--strict', '--no-interaction', $file]));
     }
 
+    public function testComposerRefusesAnExtensionThatIsTooOld(): void
+    {
+        $package = ['type' => 'path', 'url' => Examples::path('../php')];
+        $update = function (string $version) use ($package): Program {
+            $project = ['repositories' => [$package, ['packagist.org' => false]], 'require' => ['keysieve/reader' => '*'],
+                'minimum-stability' => 'dev', 'config' => ['platform' => ['ext-keysieve' => $version]]];
+            file_put_contents("{$this->examples->folder}/composer.json", json_encode($project));
+            return Program::run(['composer', 'update', '--dry-run', '--no-interaction', "--working-dir={$this->examples->folder}"]);
+        };
+        self::assertSame(0, $update('0.1.0')->status, $update('0.1.0')->errors);
+        self::assertStringContainsString('conflicts with ext-keysieve', $update('0.0.9')->errors);
+    }
+
     /** @return iterable<string, array{string, string}> a framework, and code that makes $links with a fake shop that has none of the tags */
     public static function containers(): iterable
     {
@@ -191,7 +204,7 @@ final class FrameworksTest extends FrameworkTestCase
             $folder = get_cfg_var('keysieve.directory') . '/encyclopedia';
             rename($folder, "$folder-" . getmypid());
             (new App\Database())->rows("INSERT INTO articles VALUES ('犬', '犬')");
-            exec(FOLDER . '/publish encyclopedia');
+            exec('php ' . FOLDER . '/build.php directory:$KEYSIEVE_DIRECTORY encyclopedia');
             echo ' ', json_encode($articles->mayContain('犬')), ' ', $asks();
             PHP;
         self::assertSame('false false true', $this->code($framework, $code));

@@ -58,7 +58,7 @@ final class Examples
         return stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
     }
 
-    /** Makes the database, and publishes sets of it as examples/publish does. */
+    /** Makes the database, and publishes sets of it. */
     public function setUp(string ...$sets): void
     {
         $this->output('setup.php');
@@ -67,7 +67,7 @@ final class Examples
 
     public function publish(string ...$sets): void
     {
-        Program::succeed([self::path('publish'), ...$sets], $this->environment);
+        $this->run('build.php', 'directory:' . SharedMemory::directory(), ...$sets);
     }
 
     /** Runs a script that must succeed without a word to standard error. */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-use KeySieve\Validation\PasswordKey;
+use KeySieve\Keys\PasswordKey;
 
 /** Code that runs in an application of a framework, with the examples' files for it. */
 abstract class FrameworkTestCase extends TestCase
@@ -15,7 +15,7 @@ abstract class FrameworkTestCase extends TestCase
     {
         $this->examples = new Examples($this->environment());
         $this->examples->setUp('encyclopedia', 'shop', 'disposable');
-        SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
+        SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::profile()]);
     }
 
     /** @return iterable<string, array{string}> */

@@ -16,6 +16,7 @@ use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Output\NullOutput;
 
 require AUTOLOADER;
+require FOLDER . '/ColumnSet.php';
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';

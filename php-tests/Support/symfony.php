@@ -23,6 +23,7 @@ use Symfony\Component\Routing\Loader\Configurator\RoutingConfigurator;
 // Symfony hides what it deprecates.
 set_error_handler(static fn (int $level, string $message) => print("deprecated: $message\n"), E_DEPRECATED | E_USER_DEPRECATED);
 require AUTOLOADER;
+require FOLDER . '/ColumnSet.php';
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';

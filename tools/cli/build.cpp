@@ -140,8 +140,6 @@ class BuildVerb {
           return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
         },
         "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]");
-    add_text(verb, "--key-profile TEXT", settings_.key_profile,
-             "Names how keys are normalised, at most 64 bytes; PHP can ask for it");
     verb->add_option("--format", settings_.format,
                      "Snapshot format: " + snapshot_formats_text() +
                          "; the one before is for hosts that are not upgraded yet")
@@ -188,6 +186,7 @@ class BuildVerb {
     if (!resize_) settings.like = model.geometry;
     settings.signer = sign_key_.get();
     settings.seed = model.seed;
+    settings.key_profile = lists_.key_profile;
     settings.has_known_absent = !lists_.known_absent_path.empty();
     settings.as_of = as_of_.value_or(unix_now());
     settings.adds_from = adds_from_of(store);

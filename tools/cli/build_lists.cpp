@@ -6,6 +6,7 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/cli/messages.hpp"
+#include "tools/keys/key_profile.hpp"
 #include "tools/keys/value_line.hpp"
 #include "tools/program/printable.hpp"
 
@@ -31,6 +32,11 @@ void BuildLists::declare(CLI::App* verb) {
       verb, "--known-absent FILE", known_absent_path,
       "List of keys to which the set answers absent, without exception; - reads standard input. A key in "
       "both lists counts as a key of the set. --fpr is that of all others");
+  add_text(
+      verb, "--key-profile TEXT", key_profile,
+      "Names how keys are normalised, at most 64 bytes; PHP can ask for it. Keys of a built-in profile are "
+      "checked: " +
+          built_in_profiles());
   add_allow_suspect_keys(verb, allow_suspect_keys);
 }
 
@@ -41,11 +47,15 @@ void BuildLists::read(const std::string& path, const SnapshotBuilder& builder, A
   KeyFileFormat format = keys.format;
   format.has_columns = path == keys.values_path;
   format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
-  const KeysRead read =
-      read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto part) {
-        const std::uint64_t given = add(thread, part);
-        if (thread == 0) progress.show_keys(given);
-      });
+  ProfileCheck profile(key_profile);
+  KeysRead read = read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto part) {
+    for (const std::string_view line : part) {
+      profile.see(format.has_columns ? line.substr(0, line.find('\t')) : line);
+    }
+    const std::uint64_t given = add(thread, part);
+    if (thread == 0) progress.show_keys(given);
+  });
+  profile.finish(key_source(path), read);
   check_suspect_keys(path, read, allow_suspect_keys);
 }
 

@@ -13,11 +13,12 @@ namespace keysieve {
 struct BuildLists {
   KeyList keys;
   std::string known_absent_path;
+  std::string key_profile;
   bool allow_suspect_keys = false;
 
   void declare(CLI::App* verb);
   // Hands all that they hold to the builder; the values of a map to `values`. Throws MissingInput,
-  // Permission, and Data for what is probably wrong.
+  // Permission, and Data for what is probably wrong or what a built-in key profile does not allow.
   void read_into(SnapshotBuilder& builder, MapValues& values) const;
 
  private:

@@ -46,18 +46,6 @@ Found lines_that(const Test& test, Lines lines) {
   return found;
 }
 
-std::string examples(Lines lines) {
-  constexpr std::size_t kExamples = 3;
-  constexpr std::size_t kExampleBytes = 40;
-  std::string text;
-  for (const std::string_view line : lines.first(std::min(kExamples, lines.size()))) {
-    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes)), "\t", "\\t");
-    text +=
-        (text.empty() ? "\"" : ", \"") + printable(shown) + (line.size() > kExampleBytes ? "...\"" : "\"");
-  }
-  return text;
-}
-
 // A list of such lines may have a few others: a header, a row that was written in another way.
 bool are_most(std::size_t some, Lines lines) {
   return some * 10 >= lines.size() * 9 || (lines.size() > 2 && some + 1 == lines.size());
@@ -235,6 +223,17 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kOtherFiles{
      {"/annex/objects/", "is a pointer of git-annex: fetch the list itself first, with git annex get"}}};
 
 }  // namespace
+
+std::string examples(std::span<const std::string_view> lines, std::size_t most) {
+  constexpr std::size_t kExampleBytes = 40;
+  std::string text;
+  for (const std::string_view line : lines.first(std::min(most, lines.size()))) {
+    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes)), "\t", "\\t");
+    text +=
+        (text.empty() ? "\"" : ", \"") + printable(shown) + (line.size() > kExampleBytes ? "...\"" : "\"");
+  }
+  return text;
+}
 
 std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending,
                                         const KeyFileFormat& format) {

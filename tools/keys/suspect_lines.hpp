@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,8 @@ std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_
 
 // Returns why a list that begins like this is refused; nothing if it may be a list of keys.
 std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileFormat& format);
+
+// The first `most` lines, in quotes and cut to 40 bytes.
+std::string examples(std::span<const std::string_view> lines, std::size_t most = 3);
 
 }  // namespace keysieve

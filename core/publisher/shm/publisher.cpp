@@ -108,6 +108,12 @@ void create_control(const SetFolder& folder) {
   files.keep();
 }
 
+// A publisher in PHP that was killed has left the page under another name, perhaps with a bypass.
+void put_back_control(const SetFolder& folder) {
+  constexpr const char* kAside = "control.old";  // php/src/Build/Publication.php
+  if (!folder.status_of(kControlName) && folder.status_of(kAside)) rename_file(folder, kAside, kControlName);
+}
+
 // A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
 // descriptors, for example) is not, because readers have it mapped.
 MappedPage<ControlPage> open_or_create_control(const SetFolder& folder, FileDescriptor& file) {
@@ -115,6 +121,7 @@ MappedPage<ControlPage> open_or_create_control(const SetFolder& folder, FileDesc
     file = folder.open_file(kControlName, O_RDWR);
     return open_control_page<ControlPage>(folder, file);
   };
+  put_back_control(folder);
   try {
     if (folder.status_of(kControlName)) return open();
   } catch (const Error& error) {

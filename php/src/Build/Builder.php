@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace KeySieve\Build;
 
 use KeySieve\InvalidNameException;
+use KeySieve\Keys\BuiltIn;
+use KeySieve\Keys\KeyFunction;
 use KeySieve\Reader\Arguments;
 use KeySieve\Reader\Snapshot;
 
@@ -26,6 +28,7 @@ final class Builder
     private const STRETCH_BYTES = 65_536; // as many whole shards as it has room for are covered by one checksum
     private const HEADER = 'a8vCCVa16VVPCx15eePPPa16x16a64a64PPPPPPPa8x3760';
     private const PROGRESS_STEP = 1 << 16;
+    private const SHOWN = 10;
 
     private readonly int $asOf;
     private readonly string $seed;
@@ -35,11 +38,13 @@ final class Builder
     /** @var array<array-key, string> hashes of 8 bytes, by their first byte */
     private array $hashes;
     private int $given = 0;
+    /** @var ?class-string<KeyFunction> */
+    private readonly ?string $function;
 
     /**
      * @param string $set 1 to 64 characters a-z, 0-9, _ or -
      * @param float $fpr the share of absent keys that get a maybe: 1e-6 to 0.5
-     * @param string $keyProfile names how keys are normalised, in at most 64 bytes
+     * @param string $keyProfile names how keys are normalised, in at most 64 bytes; other keys than those of a built-in one are refused
      * @param ?int $asOf when the keys began to be read from their source, in Unix seconds; null: now
      * @param int $validFor for how many seconds after $asOf the set answers; 0: without end
      * @param int $shardBytes 1024, 2048, 4096 or 8192
@@ -71,6 +76,7 @@ final class Builder
         if (strlen($keyProfile) > self::LONGEST_PROFILE || str_contains($keyProfile, "\0")) {
             throw new \ValueError('keyProfile must have at most ' . self::LONGEST_PROFILE . ' bytes, and no NUL');
         }
+        $this->function = BuiltIn::function($keyProfile);
         $this->seed = $seed ?? random_bytes(16);
         if (strlen($this->seed) !== 16 || trim($this->seed, "\0") === '') {
             throw new \ValueError('seed must have 16 bytes that are not all zero');
@@ -84,17 +90,21 @@ final class Builder
      * May be called several times, and keys may come several times. After an exception, even one of the source, do not use this object again.
      *
      * @param iterable<mixed, string|int> $keys
-     * @throws WrongKeys for a key longer than LONGEST_KEY
+     * @throws WrongKeys for a key longer than LONGEST_KEY, and for keys that a built-in key profile does not allow, some of which it shows
      * @throws \TypeError for an element that is no key
      */
     public function add(iterable $keys): static
     {
+        $refused = [];
         foreach ($keys as $key) {
             if (!is_string($key)) {
                 $key = is_int($key) ? (string) $key : throw new \TypeError('a key must be string|int, ' . get_debug_type($key) . ' given');
             }
             if (strlen($key) > self::LONGEST_KEY) {
                 throw new WrongKeys('a key has ' . strlen($key) . ' bytes, more than ' . self::LONGEST_KEY . ': ' . substr($key, 0, 40) . '...');
+            }
+            if ($this->function !== null && $this->function::of($key) !== $key) {
+                $refused = array_slice([...$refused, $key], 0, self::SHOWN);
             }
             /** @psalm-suppress InvalidArgument (it knows no option but the seed) */
             $hash = hash('xxh3', $key, true, $this->hashing);
@@ -103,6 +113,9 @@ final class Builder
             if (++$this->given % self::PROGRESS_STEP === 0 && $this->progress !== null) {
                 ($this->progress)($this->given);
             }
+        }
+        if ($refused !== []) {
+            throw new WrongKeys("the key profile $this->keyProfile does not allow keys such as " . SuspectKeys::examples($refused));
         }
         return $this;
     }

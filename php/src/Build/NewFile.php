@@ -10,13 +10,20 @@ final class NewFile
     /** @throws CannotWrite and leaves $path as it was */
     public static function replace(string $path, string $bytes): void
     {
-        $temporary = dirname($path) . '/.' . basename($path) . '.' . bin2hex(random_bytes(6)) . '.tmp';
+        $prefix = dirname($path) . '/.' . basename($path) . '.';
+        $temporary = $prefix . bin2hex(random_bytes(6)) . '.tmp';
+        $folder = @fopen(dirname($path), 'r');
         try {
+            if ($folder !== false && flock($folder, LOCK_EX)) { // so what is there was left by a process that was killed
+                array_map(unlink(...), glob(addcslashes($prefix, '*?[]\\') . '*.tmp') ?: []);
+            }
             self::create($temporary, $bytes);
             self::rename($temporary, $path);
         } catch (CannotWrite $failure) {
             @unlink($temporary);
             throw $failure;
+        } finally {
+            $folder === false || fclose($folder);
         }
     }
 

@@ -13,7 +13,8 @@ use KeySieve\Reader\Kind;
  *
  * PHP has no compare-exchange, and a plain write into a control page could erase a bypass. So the page is moved aside and read once more,
  * and a complete new one, with a new instance, takes its place. Meanwhile readers that have the old page go on with it, and others answer
- * maybe. Killed at any step, this leaves the old publication or the new one, or no page, until the next run puts the old one back.
+ * maybe. Killed at any step, this leaves the old publication or the new one, or no page, until the next publisher, of any kind, puts the old
+ * one back, which may have got a bypass.
  */
 final class Publication
 {
@@ -58,6 +59,18 @@ final class Publication
         } finally {
             fclose($lock);
         }
+    }
+
+    /**
+     * The path of what is published; of nothing if nothing is.
+     *
+     * @throws CannotWrite|Failure if it must not be replaced
+     */
+    public function snapshot(): string
+    {
+        $control = file_exists($this->control) ? $this->control : "$this->control.old";
+        $current = file_exists($control) ? $this->currentIn(File::open($control, null)) : 0;
+        return sprintf('%s/%016x.ks', $this->folder, $current);
     }
 
     /** @throws CannotWrite|Failure */

@@ -30,7 +30,7 @@ final class SourceBuild
      *
      * @param iterable<SetSource> $sources
      * @param list<string> $names
-     * @param string $to a folder, or the URL of a store
+     * @param string $to a folder, "directory:" and the path of one, to publish there, or the URL of a store
      * @param callable(string): mixed $say takes a line about each
      * @return bool whether all went well
      */
@@ -45,9 +45,13 @@ final class SourceBuild
             }
             unset($missing[$name]);
             try {
-                $isStore = preg_match('/\A([a-z][a-z+-]*):/', $to, $scheme) === 1;
-                $count = $isStore ? $this->toStore($source, $to) : $this->toFolder($source, $to);
-                $say("$name: $count keys, in " . ($isStore ? "the $scheme[1] store" : $to)); // the rest may be a password
+                $scheme = preg_match('/\A([a-z][a-z+-]*):/', $to, $match) === 1 ? $match[1] : null;
+                [$count, $where] = match ($scheme) {
+                    null => [$this->toFolder($source, $to), "in $to"],
+                    'directory' => [$this->publish($source, substr($to, strlen('directory:'))), 'published'],
+                    default => [$this->toStore($source, $to), "in the $scheme store"], // the rest may be a password
+                };
+                $say("$name: $count keys, $where");
             } catch (\Throwable $failure) {
                 $isWell = false;
                 $say("$name: is not built, and what was there stays: {$failure->getMessage()}");
@@ -71,15 +75,39 @@ final class SourceBuild
         if (!is_dir($folder)) {
             NewFile::attempt($folder, static fn () => mkdir($folder, 0777, true));
         }
-        $before = is_file($path) ? NewFile::attempt($path, static fn () => file_get_contents($path, length: 48)) : '';
-        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), progress: $this->progress);
+        $bytes = $this->bytes($source, $path);
+        NewFile::replace($path, $bytes);
+        return self::keysIn($bytes);
+    }
+
+    /**
+     * Publishes as Builder::publish() does.
+     *
+     * @return int how many keys it has
+     * @throws WrongKeys|CannotWrite
+     */
+    public function publish(SetSource $source, string $directory): int
+    {
+        $publication = new Publication($directory, $source->name());
+        $bytes = $this->bytes($source, $publication->snapshot());
+        $publication->replace($bytes);
+        return self::keysIn($bytes);
+    }
+
+    /**
+     * @param string $path of the snapshot before, if there is one
+     * @throws WrongKeys
+     */
+    private function bytes(SetSource $source, string $path): string
+    {
+        $before = is_file($path) ? self::keysIn(NewFile::attempt($path, static fn () => file_get_contents($path, length: 48))) : 0;
+        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), allowSuspectKeys: $source instanceof AllowsSuspectKeys, progress: $this->progress);
         $bytes = $builder->add($this->keys($source))->bytes();
         $count = self::keysIn($bytes);
-        if ($count < self::keysIn($before) * (1 - $this->maxShrink) || $count === 0) {
-            throw new WrongKeys("$count keys after " . self::keysIn($before) . ' are too few: is the source complete?');
+        if ($count < $before * (1 - $this->maxShrink) || $count === 0) {
+            throw new WrongKeys("$count keys after $before are too few: is the source complete?");
         }
-        NewFile::replace($path, $bytes);
-        return $count;
+        return $bytes;
     }
 
     /**
@@ -99,7 +127,7 @@ final class SourceBuild
         try {
             foreach ($this->keys($source) as $key) {
                 if (str_contains($key, "\0")) {
-                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . (string) json_encode(substr($key, 0, 40), JSON_INVALID_UTF8_SUBSTITUTE));
+                    throw new WrongKeys('a key holds a NUL, which ends keys in a list: ' . SuspectKeys::examples([$key]));
                 }
                 NewFile::attempt($path, static fn () => fwrite($list, "$key\0") === strlen($key) + 1);
                 $suspects->see($key);
@@ -108,10 +136,11 @@ final class SourceBuild
                 }
             }
             fclose($list);
-            $suspects->check();
+            $allowed = $source instanceof AllowsSuspectKeys ? ['--allow-suspect-keys'] : [];
+            $allowed === [] && $suspects->check();
             $settings = ['--set', $source->name(), '--fpr', (string) $source->fpr(), '--as-of', "@$asOf", '--key-profile', self::profile($source)];
             $shrink = ['--max-shrink', (string) $this->maxShrink];
-            self::run([$program, 'build', ...$settings, ...$shrink, '--like', $url, '-0', $path, '-o', "$path.ks"]);
+            self::run([$program, 'build', ...$settings, ...$shrink, ...$allowed, '--like', $url, '-0', $path, '-o', "$path.ks"]);
             self::run([$program, 'push', ...$shrink, "$path.ks", $url]);
             return $count;
         } finally {
@@ -135,11 +164,11 @@ final class SourceBuild
             if ($key !== null) {
                 yield $key;
             } elseif (count($wrong) < self::SHOWN) {
-                $wrong[] = json_encode($value, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE);
+                $wrong[] = (string) $value;
             }
         }
         if ($wrong !== []) {
-            throw new WrongKeys("no keys by $function: " . implode(', ', $wrong));
+            throw new WrongKeys("no keys by $function: " . SuspectKeys::examples($wrong));
         }
     }
 

@@ -92,15 +92,19 @@ final class SuspectKeys
      */
     private static function refuse(array $shown, string $what): void
     {
-        if ($shown === []) {
-            return;
+        if ($shown !== []) {
+            throw new WrongKeys("$what: " . self::examples(array_slice($shown, 0, self::EXAMPLES)) . ' (allowSuspectKeys: true, or AllowsSuspectKeys, if that is intended)');
         }
-        $examples = array_map(
-            static fn (string $key): string => (string) json_encode(substr($key, 0, self::EXAMPLE_BYTES), JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES)
-                . (strlen($key) > self::EXAMPLE_BYTES ? '...' : ''),
-            array_slice($shown, 0, self::EXAMPLES),
-        );
-        throw new WrongKeys("$what: " . implode(', ', $examples) . ' (allowSuspectKeys: true if that is intended)');
+    }
+
+    /** @param array<string> $keys */
+    public static function examples(array $keys): string
+    {
+        $flags = JSON_INVALID_UTF8_SUBSTITUTE | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES;
+        return implode(', ', array_map(
+            static fn (string $key): string => (string) json_encode(substr($key, 0, self::EXAMPLE_BYTES), $flags) . (strlen($key) > self::EXAMPLE_BYTES ? '...' : ''),
+            $keys,
+        ));
     }
 
     /**

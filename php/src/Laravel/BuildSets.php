@@ -13,7 +13,7 @@ use KeySieve\Build\SourceBuild;
 final class BuildSets extends Command
 {
     protected $signature = 'keysieve:build {sets?* : their names [all]}
-        {--to= : a folder for SET.ks [storage/sets], or the URL of a store, for which keysieve must be installed}
+        {--to= : a folder for SET.ks [storage/sets], directory:FOLDER to publish there, or the URL of a store, for which keysieve must be installed}
         {--max-shrink=0.2 : the share of its keys that a set may lose}';
     protected $description = 'Builds the sets that the application defines';
 

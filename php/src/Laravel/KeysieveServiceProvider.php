@@ -15,6 +15,10 @@ use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\QueuedKeys;
 use KeySieve\Adds\RedisAdds;
+use KeySieve\Keys\DomainKey;
+use KeySieve\Keys\KeyedSet;
+use KeySieve\Keys\KeyFunction;
+use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\Reader\Settings;
 use KeySieve\SeenKeys;
@@ -22,8 +26,6 @@ use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
-use KeySieve\Validation\DomainKey;
-use KeySieve\Validation\PasswordKey;
 use Laravel\Octane\Events\RequestReceived;
 use Laravel\Octane\Events\TaskReceived;
 use Laravel\Octane\Events\TickReceived;
@@ -60,13 +62,15 @@ final class KeysieveServiceProvider extends ServiceProvider
             Settings::use($config['source']);
         }
         foreach ($config['sets'] as $name => $keyProfile) {
-            $this->app->singleton("keysieve.$name", static fn (): Membership => new Set((string) $name, $keyProfile));
+            /** @psalm-suppress PossiblyInvalidArgument (it takes a string for an object that may be one) */
+            $this->app->singleton("keysieve.$name", static fn (): Membership
+                => $keyProfile !== null && is_a($keyProfile, KeyFunction::class, true) ? new KeyedSet((string) $name, $keyProfile) : new Set((string) $name, $keyProfile));
         }
         foreach ($config['seen_sets'] as $name) {
             $this->app->singleton("keysieve.seen.$name", static fn (): SeenKeys => new SeenSet((string) $name));
         }
-        $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::PROFILE);
-        $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::PROFILE);
+        $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::profile());
+        $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::profile());
         if ($config['adds'] !== null) {
             $this->bindAdds(...$config['adds']);
         }

@@ -7,7 +7,7 @@ declare(strict_types=1);
 return [
     // where the package finds sets without the extension, as KEYSIEVE_SOURCE: 'files:' . storage_path('sets')
     'source' => null,
-    // each set with the rules by which its keys must have been normalised (null: any)
+    // each set with the KeyFunction that makes keys of raw values, or the name of a profile that it must have (null: any)
     'sets' => [],
     // names of seen sets
     'seen_sets' => [],

@@ -27,7 +27,7 @@ final class BuildSets extends Command
     protected function configure(): void
     {
         $this->addArgument('sets', InputArgument::IS_ARRAY, 'their names [all]');
-        $this->addOption('to', null, InputOption::VALUE_REQUIRED, 'a folder for SET.ks [var/sets], or the URL of a store, for which keysieve must be installed');
+        $this->addOption('to', null, InputOption::VALUE_REQUIRED, 'a folder for SET.ks [var/sets], directory:FOLDER to publish there, or the URL of a store, for which keysieve must be installed');
         $this->addOption('max-shrink', null, InputOption::VALUE_REQUIRED, 'the share of its keys that a set may lose', '0.2');
     }
 

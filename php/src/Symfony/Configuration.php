@@ -12,7 +12,7 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
  *         source: 'files:%kernel.project_dir%/sets'    # for Reader\Settings::use(), where the extension is not loaded
  *         sets:
  *             shop: ~
- *             encyclopedia: { key_profile: tag-v1, argument: articles }
+ *             encyclopedia: { key_profile: App\TagKey, argument: articles }    # a KeyFunction, or the name of a profile
  *         seen_sets: [clicks]
  *         disposable_domains: disposable    # the set that the constraint NotDisposable asks
  *         breached_passwords: breached      # the set that the constraint NotBreached asks
@@ -30,7 +30,7 @@ final class Configuration implements ConfigurationInterface
             ->scalarNode('source')->defaultNull()->info('where the package finds sets without the extension, as KEYSIEVE_SOURCE')->end()
             ->arrayNode('sets')->useAttributeAsKey('name', false)->normalizeKeys(false)
                 ->arrayPrototype()->children()
-                    ->scalarNode('key_profile')->defaultNull()->info('the rules by which the keys must have been normalised')->end()
+                    ->scalarNode('key_profile')->defaultNull()->info('the rules by which the keys must have been normalised, or the KeyFunction that makes keys of raw values')->end()
                     ->scalarNode('argument')->defaultNull()->info('the name of arguments that get this set, if not its own')->end()
                 ->end()->end()
             ->end()

@@ -8,17 +8,19 @@ use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Build\SetSource;
+use KeySieve\Keys\DomainKey;
+use KeySieve\Keys\KeyedSet;
+use KeySieve\Keys\KeyFunction;
+use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
 use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
-use KeySieve\Validation\DomainKey;
-use KeySieve\Validation\PasswordKey;
 use Symfony\Component\Cache\Adapter\RedisAdapter;
-use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
+use Symfony\Component\Console\Command\Command;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
 use Symfony\Component\DependencyInjection\Argument\TaggedIteratorArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
@@ -50,15 +52,16 @@ final class KeysieveExtension extends Extension
         $container->setParameter('keysieve.source', $config['source']);
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
-            $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
+            $isFunction = is_subclass_of((string) $set['key_profile'], KeyFunction::class);
+            $container->register("keysieve.$name", $isFunction ? KeyedSet::class : Set::class)->setArguments([(string) $name, $set['key_profile']]);
             self::giveTo((string) ($set['argument'] ?? $name), Membership::class, "keysieve.$name", $container, $arguments);
         }
         foreach ($config['seen_sets'] as $name) {
             $container->register("keysieve.seen.$name", SeenSet::class)->setArguments([(string) $name]);
             self::giveTo((string) $name, SeenKeys::class, "keysieve.seen.$name", $container, $arguments);
         }
-        $this->registerList($container, DisposableDomains::class, NotDisposableValidator::class, $config['disposable_domains'], DomainKey::PROFILE);
-        $this->registerList($container, BreachedPasswords::class, NotBreachedValidator::class, $config['breached_passwords'], PasswordKey::PROFILE);
+        $this->registerList($container, DisposableDomains::class, NotDisposableValidator::class, $config['disposable_domains'], DomainKey::profile());
+        $this->registerList($container, BreachedPasswords::class, NotBreachedValidator::class, $config['breached_passwords'], PasswordKey::profile());
         if (isset($config['adds'])) {
             $this->registerAdds($container, $config['adds']);
         }

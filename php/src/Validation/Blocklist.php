@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Validation;
 
+use KeySieve\Keys\KeyedSet;
 use KeySieve\Membership;
 use KeySieve\UnavailableException;
 
@@ -13,8 +14,11 @@ final class Blocklist
     /** At a false-positive rate of 1 %, all of them are maybe by chance once in 10^16. */
     private const UNLISTED_KEYS = 8;
 
-    public function __construct(private readonly Membership $listed)
+    private readonly Membership $listed;
+
+    public function __construct(Membership $listed)
     {
+        $this->listed = $listed instanceof KeyedSet ? $listed->set : $listed; // what is asked are keys already
     }
 
     /**

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Validation;
 
+use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 
 /** Passwords that many people use, or that were published: a set of them as PasswordKey::of() writes them. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Validation;
 
+use KeySieve\Keys\DomainKey;
 use KeySieve\Membership;
 
 /**
@@ -26,8 +27,8 @@ final class DisposableDomains
     }
 
     /**
-     * Looks up the domain and its parent domains in one call. False for what is no address. While the set is unavailable, $isListed
-     * decides; without it every address passes.
+     * Looks up the domain and its parent domains in one call. The address may have spaces around it, and a name: Bob <a@b.example>.
+     * False for what is no address. While the set is unavailable, $isListed decides; without it every address passes.
      */
     public function has(string $address): bool
     {
@@ -46,6 +47,7 @@ final class DisposableDomains
      */
     private static function domains(string $address): array
     {
+        $address = preg_replace('/\A.*<([^<>]*)>\s*\z/s', '$1', $address) ?? '';
         $domain = DomainKey::of(substr((string) strrchr($address, '@'), 1));
         $domains = [];
         while ($domain !== null && str_contains($domain, '.')) {

@@ -5,7 +5,8 @@ declare(strict_types=1);
 use App\TagKey;
 
 return [
-    'sets' => ['encyclopedia' => TagKey::PROFILE, 'shop' => TagKey::PROFILE, 'products' => null],
+    'sets' => ['encyclopedia' => TagKey::class, 'shop' => TagKey::class, 'products' => null],
+    'sources' => ['sources.encyclopedia', 'sources.shop'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
     'adds' => ['redis' => 'default', 'queue' => 'database'],

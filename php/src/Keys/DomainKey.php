@@ -2,22 +2,24 @@
 
 declare(strict_types=1);
 
-namespace KeySieve\Validation;
+namespace KeySieve\Keys;
 
-/** A domain in the form of the DNS: lower case, in ASCII, without the dot at its end. */
-final class DomainKey
+/** A domain in the form of the DNS: lower case, in ASCII, without the dot at its end, nor spaces around it. */
+final class DomainKey implements KeyFunction
 {
-    /** Names these rules: `keysieve build --key-profile domain-ascii-v1`. */
-    public const PROFILE = 'domain-ascii-v1';
-
     private const MOST_BYTES = 253; // RFC 1035, without the dot at the end
-    private const LABEL = '[\x21-\x2d\x2f-\x7e]+'; // what can be seen of ASCII, except the dot
+    private const LABEL = '[a-z0-9_-]{1,63}'; // "_" is in names of services
 
-    /** Null if it is not a domain or, without the extension intl, not ASCII. */
-    public static function of(string $domain): ?string
+    public static function profile(): string
     {
-        $domain = rtrim((string) preg_replace('/[。．｡]/u', '.', $domain), '.'); // UTS 46 calls these dots, too
-        $ascii = implode('.', array_map(self::label(...), explode('.', $domain)));
+        return 'domain-ascii-v1';
+    }
+
+    /** Null if it is not a domain, such as an address, a URL or a pattern with "*" or, without the extension intl, not ASCII. */
+    public static function of(string $raw): ?string
+    {
+        $domain = (string) preg_replace(['/\A[\s\p{Z}]+|[\s\p{Z}]+\z/u', '/[。．｡]/u'], ['', '.'], $raw); // UTS 46 calls these dots, too
+        $ascii = implode('.', array_map(self::label(...), explode('.', rtrim($domain, '.'))));
         $isDomain = strlen($ascii) <= self::MOST_BYTES && preg_match('/\A' . self::LABEL . '(\.' . self::LABEL . ')*\z/', $ascii) === 1;
         return $isDomain ? $ascii : null;
     }

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Keys;
+
+/** The key profiles that Builder and `keysieve build` (tools/keys/key_profile.cpp) know, so that they refuse other keys. */
+final class BuiltIn
+{
+    private const FUNCTIONS = [DomainKey::class, IntegerKey::class, PasswordHashKey::class];
+
+    /**
+     * What makes a key of this profile of a key; null for an application's own.
+     *
+     * @return ?class-string<KeyFunction>
+     */
+    public static function function(string $profile): ?string
+    {
+        foreach (self::FUNCTIONS as $function) {
+            if ($function::profile() === $profile) {
+                return $function;
+            }
+        }
+        return null;
+    }
+}
