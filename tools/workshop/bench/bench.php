@@ -7,23 +7,12 @@ declare(strict_types=1);
 require __DIR__ . '/plots.php';
 
 const KEYS_OF_A_PAGE = 20;
-const SECOND = 1_000_000_000;
 
 /** @param float[] $values */
 function median(array $values): float
 {
     sort($values);
     return ($values[intdiv(count($values) - 1, 2)] + $values[intdiv(count($values), 2)]) / 2;
-}
-
-/** @param int[] $values */
-function at_share(array $values, float $share): float
-{
-    if ($values === []) {
-        throw new RuntimeException('nothing was measured');
-    }
-    sort($values);
-    return (float) $values[(int) floor($share * (count($values) - 1))];
 }
 
 function rounded(float $value): float
@@ -50,12 +39,6 @@ function by_turns(int $rounds, array $subjects, callable $measure): array
     return $figures;
 }
 
-/** The median of each column. */
-function column_medians(array $rows): array
-{
-    return array_map(fn (int $column): float => median(array_column($rows, $column)), array_keys($rows[0]));
-}
-
 /** @param string[] $cells */
 function row(array $cells): string
 {
@@ -67,7 +50,7 @@ function table(string $title, array $columns, array $rows): string
     return "**$title**\n\n" . row($columns) . '|---' . str_repeat('|---:', count($columns) - 1) . "|\n" . implode(array_map(row(...), $rows));
 }
 
-/** Prints what a part has measured as Markdown. $plots: of bars() and lines(). */
+/** Prints what a part has measured as Markdown. $plots: of bars(). */
 function print_part(array $settings, array $tables, array $plots): void
 {
     echo implode($plots), implode("\n", $tables), "\n- ", implode("\n- ", [...$settings, 'measured on ' . gmdate('Y-m-d')]), "\n";
@@ -81,19 +64,6 @@ function run(string ...$command): string
         throw new RuntimeException("$command[0] has ended with $status");
     }
     return implode("\n", $lines);
-}
-
-/** The output of a script of bash. */
-function shell(string $script): string
-{
-    return run('bash', '-ec', $script);
-}
-
-/** What `keysieve plan` says of a kind. */
-function planned(string $bin, int $keys, string $fpr, string $kind, string $shard_size = '4KiB'): array
-{
-    $plan = json_decode(run($bin, 'plan', '--keys', (string) $keys, '--fpr', $fpr, '--shard-size', $shard_size, '--all', '--json'), true);
-    return array_column($plan['kinds'], null, 'kind')[$kind];
 }
 
 /** Nanoseconds. */
