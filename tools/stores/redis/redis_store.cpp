@@ -55,9 +55,9 @@ struct StreamEntry {
 
 class RedisStore final : public Store {
  public:
-  RedisStore(RedisSettings settings, const StoreUrl& url)
-      : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(settings_.make(settings_)) {
-    servers_->connect();
+  RedisStore(const RedisSettings& settings, const StoreUrl& url)
+      : Store(url.name, url.prefix), servers_(settings) {
+    servers_.connect();
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
@@ -102,7 +102,7 @@ class RedisStore final : public Store {
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     const std::string glob = glob_of_prefix(prefix);
     std::set<std::string> keys;  // SCAN may name one more than once
-    servers_->visit_masters([&](RedisConnection& server) {
+    servers_.visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
       do {
         const RedisCommand scan{"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"};
@@ -159,7 +159,7 @@ class RedisStore final : public Store {
 
   std::vector<std::string> risks(bool to_adds) override {
     std::set<std::string> risks;  // of all servers
-    servers_->visit_masters([&](RedisConnection& server) {
+    servers_.visit_masters([&](RedisConnection& server) {
       const std::string policy = setting(server, "maxmemory-policy");
       if (policy.starts_with("allkeys")) {  // no other one drops records without a time to live
         risks.insert(
@@ -180,7 +180,7 @@ class RedisStore final : public Store {
   }
 
   std::unique_ptr<StoreWatch> watch() override {
-    return make_redis_watch(servers_->address_of(channel()), channel());
+    return make_redis_watch(servers_.address_of(channel()), channel());
   }
 
  private:
@@ -199,7 +199,7 @@ class RedisStore final : public Store {
   RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }
   RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
   RedisReply exchange(const KeyedCommand& command, Effect effect) {
-    return std::move(servers_->exchange(std::span(&command, 1), effect).front());
+    return std::move(servers_.exchange(std::span(&command, 1), effect).front());
   }
 
   // Empty if the server does not say: some services refuse the command, and users may.
@@ -292,7 +292,7 @@ class RedisStore final : public Store {
       bytes += bytes_of(all[i]);
       const bool is_last = i + 1 == all.size();
       if (!is_last && bytes < kPipelineBytes && pipeline.size() < kPipelineCommands) continue;
-      std::ranges::move(servers_->exchange(pipeline, effect), std::back_inserter(replies));
+      std::ranges::move(servers_.exchange(pipeline, effect), std::back_inserter(replies));
       pipeline.clear();
       bytes = 0;
     }
@@ -346,8 +346,7 @@ class RedisStore final : public Store {
     throw Error(ErrorKind::Data, name() + ": " + subject + ": the server's reply is not understood");
   }
 
-  RedisSettings settings_;
-  std::unique_ptr<RedisServers> servers_;
+  RedisServers servers_;
 };
 
 }  // namespace
@@ -358,7 +357,7 @@ StoreOpener redis_store_opener(StoreUrl url) {
                                                                           Patience patience) {
     RedisSettings settings = read_settings();
     if (patience == Patience::None) settings.failover = {};
-    return std::make_unique<RedisStore>(std::move(settings), url);
+    return std::make_unique<RedisStore>(settings, url);
   };
 }
 
