@@ -61,12 +61,9 @@ class RedisStore final : public Store {
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
-    const auto replies = exchange_all(
-        keys, Effect::Reads,
-        [](const std::string& key) {
-          return KeyedCommand{key, {"GET", key}, kMaxReplyBytes};
-        },
-        [](const std::string&) { return kMaxValueBytes; });
+    std::vector<KeyedCommand> commands;
+    for (const std::string& key : keys) commands.push_back({key, {"GET", key}, kMaxReplyBytes});
+    const auto replies = exchange_all(commands, Effect::Reads);
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) values.push_back(value_of(*replies[i], keys[i]));
@@ -74,12 +71,11 @@ class RedisStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    exchange_all(
-        records, Effect::Writes,
-        [](const Record& record) {
-          return KeyedCommand{record.key, {"SET", record.key, record.value}};
-        },
-        [](const Record& record) { return record.value.size(); });
+    std::vector<KeyedCommand> commands;
+    for (const Record& record : records) {
+      commands.push_back({record.key, {"SET", record.key, record.value}});
+    }
+    exchange_all(commands, Effect::Writes);
     for (const Record& record : records) tell(record.key);
   }
 
@@ -90,12 +86,9 @@ class RedisStore final : public Store {
   }
 
   void remove_many(std::span<const std::string> keys) override {
-    exchange_all(
-        keys, Effect::Writes,
-        [](const std::string& key) {
-          return KeyedCommand{key, {"DEL", key}};
-        },
-        [](const std::string& key) { return key.size(); });
+    std::vector<KeyedCommand> commands;
+    for (const std::string& key : keys) commands.push_back({key, {"DEL", key}});
+    exchange_all(commands, Effect::Writes);
     for (const std::string& key : keys) tell(key);
   }
 
@@ -121,15 +114,15 @@ class RedisStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     if (keys.empty()) return end_of(log);
-    const std::vector<std::span<const std::string>> parts = parts_of(keys);
-    const auto replies = exchange_all(
-        std::span(parts), Effect::Writes,
-        [&log](std::span<const std::string> part) {
-          RedisCommand words{"EVAL", kAppendScript, "1", log};
-          words.insert(words.end(), part.begin(), part.end());
-          return KeyedCommand{log, std::move(words)};
-        },
-        bytes_in);
+    std::vector<KeyedCommand> commands;
+    while (!keys.empty()) {
+      const auto part = first_part_of(keys);
+      RedisCommand words{"EVAL", kAppendScript, "1", log};
+      words.insert(words.end(), part.begin(), part.end());
+      commands.push_back({log, std::move(words)});
+      keys = keys.subspan(part.size());
+    }
+    const auto replies = exchange_all(commands, Effect::Writes);
     return position_of(*replies.back(), log);
   }
 
@@ -211,23 +204,13 @@ class RedisStore final : public Store {
     return parts.size() == 2 ? std::string(text_of(*parts[1])) : "";
   }
 
-  static std::size_t bytes_in(std::span<const std::string> keys) {
-    return std::accumulate(keys.begin(), keys.end(), std::size_t{0},
-                           [](std::size_t bytes, const std::string& key) { return bytes + key.size(); });
-  }
-
-  // At least one key each.
-  static std::vector<std::span<const std::string>> parts_of(std::span<const std::string> keys) {
-    std::vector<std::span<const std::string>> parts;
-    while (!keys.empty()) {
-      std::size_t count = 1;
-      std::size_t bytes = keys.front().size();
-      while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
-        bytes += keys[count++].size();
-      parts.push_back(keys.first(count));
-      keys = keys.subspan(count);
-    }
-    return parts;
+  // What one script appends: at least one key.
+  static std::span<const std::string> first_part_of(std::span<const std::string> keys) {
+    std::size_t count = 1;
+    std::size_t bytes = keys.front().size();
+    while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
+      bytes += keys[count++].size();
+    return keys.first(count);
   }
 
   // As the last entry says that says anything. Goes back no further than to what it has found before, if
@@ -279,22 +262,24 @@ class RedisStore final : public Store {
     return taken.size() == max_entries;
   }
 
-  // Sends pipelines; bytes_of returns the bytes that an item adds to one, on its way there or back.
-  template <typename T, typename ToCommand, typename BytesOf>
-  std::vector<RedisReply> exchange_all(std::span<T> all, Effect effect, ToCommand to_command,
-                                       BytesOf bytes_of) {
+  // What a command adds to a pipeline, on its way there or back.
+  static std::size_t bytes_of(const KeyedCommand& command) {
+    if (command.max_reply_bytes != kAnyReplyBytes) return command.max_reply_bytes;
+    return std::accumulate(command.words.begin(), command.words.end(), std::size_t{0},
+                           [](std::size_t bytes, std::string_view word) { return bytes + word.size(); });
+  }
+
+  // Sends pipelines.
+  std::vector<RedisReply> exchange_all(std::span<const KeyedCommand> commands, Effect effect) {
     std::vector<RedisReply> replies;
-    replies.reserve(all.size());
-    std::vector<KeyedCommand> pipeline;
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      pipeline.push_back(to_command(all[i]));
-      bytes += bytes_of(all[i]);
-      const bool is_last = i + 1 == all.size();
-      if (!is_last && bytes < kPipelineBytes && pipeline.size() < kPipelineCommands) continue;
-      std::ranges::move(servers_.exchange(pipeline, effect), std::back_inserter(replies));
-      pipeline.clear();
-      bytes = 0;
+    replies.reserve(commands.size());
+    while (!commands.empty()) {
+      std::size_t count = 0;
+      for (std::size_t bytes = 0;
+           count < std::min(commands.size(), kPipelineCommands) && bytes < kPipelineBytes;)
+        bytes += bytes_of(commands[count++]);
+      std::ranges::move(servers_.exchange(commands.first(count), effect), std::back_inserter(replies));
+      commands = commands.subspan(count);
     }
     return replies;
   }
