@@ -137,9 +137,4 @@ class RedisServers {
   std::map<RedisHost, RedisConnection> connections_;
 };
 
-// Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
-// server of a cluster will do. The kernel notices after half a minute that its host is gone; one that hangs
-// is noticed by the next question that a poll asks it.
-std::unique_ptr<StoreWatch> make_redis_watch(RedisAddress address, std::string channel);
-
 }  // namespace keysieve

@@ -53,6 +53,36 @@ struct StreamEntry {
   std::uint64_t count = 0;
 };
 
+// Of a message. Any client may send a longer one.
+constexpr std::size_t kMaxMessageBytes = kMaxRecordKeyBytes + 4 * kReplyFrameBytes;
+
+// Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
+// server of a cluster will do. The kernel notices after half a minute that its host is gone; one that hangs
+// is noticed by the next question that a poll asks it.
+class RedisWatch final : public StoreWatch {
+ public:
+  RedisWatch(RedisAddress address, std::string channel)
+      : channel_(std::move(channel)), connection_(std::move(address)) {
+    connection_.exchange({"SUBSCRIBE", channel_});
+  }
+
+  [[nodiscard]] int descriptor() const override { return connection_.descriptor(); }
+
+  std::vector<std::string> take() override {
+    std::set<std::string> names;
+    while (const RedisReply reply = connection_.receive_if_there(channel_, kMaxMessageBytes)) {
+      check_reply(*reply, connection_.address().name, channel_);
+      const auto parts = elements_of(*reply);  // ["message", channel, name], or ["subscribe", channel, 1]
+      if (parts.size() == 3 && text_of(*parts[0]) == "message") names.emplace(text_of(*parts[2]));
+    }
+    return {names.begin(), names.end()};
+  }
+
+ private:
+  std::string channel_;
+  RedisConnection connection_;
+};
+
 class RedisStore final : public Store {
  public:
   RedisStore(const RedisSettings& settings, const StoreUrl& url)
@@ -173,7 +203,7 @@ class RedisStore final : public Store {
   }
 
   std::unique_ptr<StoreWatch> watch() override {
-    return make_redis_watch(servers_.address_of(channel()), channel());
+    return std::make_unique<RedisWatch>(servers_.address_of(channel()), channel());
   }
 
  private:
