@@ -1,11 +1,16 @@
 // keysieve delete: a published set leaves a store, or a seen set this host.
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <exception>
 #include <memory>
 
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/set_name.hpp"
-#include "tools/cli/seen_set_here.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verb.hpp"
 #include "tools/status/seen_set_facts.hpp"
@@ -15,6 +20,74 @@
 
 namespace keysieve {
 namespace {
+
+// The owner of the folder, while it lives; only for root.
+class AsOwner {
+ public:
+  explicit AsOwner(const std::string& folder) : before_(::geteuid()) {
+    struct stat status {};
+    if (before_ != 0 || ::stat(folder.c_str(), &status) != 0) return;
+    if (::seteuid(status.st_uid) != 0) throw_write_error(folder + ": cannot become its owner", errno);
+  }
+  AsOwner(const AsOwner&) = delete;
+  AsOwner& operator=(const AsOwner&) = delete;
+  ~AsOwner() {
+    if (::seteuid(before_) != 0) std::terminate();  // never: root goes back to being root
+  }
+
+ private:
+  uid_t before_;
+};
+
+bool is_marked(const SeenPage& page) noexcept {
+  return Troubles(page.troubles.load(std::memory_order_relaxed)).has(Trouble::NotConfigured);
+}
+
+// A seen set in a directory of this host, to be deleted: no loader can take it meanwhile.
+class SeenSetHere {
+ public:
+  // As root it becomes the owner of the set's folder for that and for remove(): segments of others are left
+  // alone, see remove_segment(). Throws Locked while keysieved has the set, and as SeenWriter.
+  SeenSetHere(const std::string& directory, const std::string& set_name);
+
+  // "2 filters of 1.0 MiB in /run/keysieve/seen.d/clicks"
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  // Whether the loader has marked it as not configured any more. Else it may begin the set again.
+  [[nodiscard]] bool is_left() const noexcept { return is_left_; }
+
+  void remove();
+
+ private:
+  std::string folder_;
+  std::optional<SeenWriter> writer_;
+  std::string text_;
+  std::uint64_t bytes_ = 0;
+  bool is_left_ = false;
+};
+
+SeenSetHere::SeenSetHere(const std::string& directory, const std::string& set_name)
+    : folder_(seen_directory(directory) + "/" + set_name) {
+  const AsOwner owner(folder_);
+  try {
+    writer_.emplace(directory, set_name, std::nullopt);
+    const bool is_whole = writer_->adopt();
+    is_left_ = !writer_->has_page() || (is_whole && is_marked(writer_->page()));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Locked) throw;
+    throw Error(ErrorKind::Locked, fmt::format("{}; keysieved would begin the set again, so remove its "
+                                               "[[seen]] and reload keysieved first",
+                                               error.what()));
+  }
+  for (const OpenFilter& one : writer_->filters()) bytes_ += one.plan.segment_bytes();
+  text_ = fmt::format("{} of {} in {}", format_count_of(writer_->filters().size(), "filter"),
+                      format_bytes(bytes_), folder_);
+}
+
+void SeenSetHere::remove() {
+  const AsOwner owner(folder_);
+  writer_->remove();
+}
 
 struct Found {
   std::optional<SeenSetHere> here;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 #include "core/worker/base/error.hpp"
@@ -39,7 +40,10 @@ void print_json(const Json& value) {
 }
 
 void flush_output() {
-  if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
+  if (std::fflush(stdout) == 0) return;
+  // A reader that has gone ends the program as usual, though a connection may ignore the signal.
+  if (errno == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) std::raise(SIGPIPE);
+  throw_write_error("standard output", errno);
 }
 
 Colour Table::colour_at(std::size_t row, std::size_t column) const {

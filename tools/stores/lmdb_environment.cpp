@@ -51,6 +51,10 @@ MDB_val value_of(std::string_view text) {
   return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
 }
 
+std::string_view text_in(const MDB_val& value) noexcept {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
 // A commit changes the file before LMDB lets readers see it, so a watch of the file would look too early.
 // So the file is touched once more; this is only a hint and may fail.
 void wake_watches(MDB_env* environment) {
@@ -180,7 +184,7 @@ std::optional<std::string> LmdbTransaction::get(std::string_view key) const {
   if (code == MDB_NOTFOUND) return std::nullopt;
   check(code);
   if (value.mv_size > kMaxValueBytes) throw_too_large(store_name_, key);
-  return std::string(text_of(value));
+  return std::string(text_in(value));
 }
 
 void LmdbTransaction::put(std::string_view key, std::string_view value) const {
@@ -195,6 +199,23 @@ void LmdbTransaction::remove(std::string_view key) const {
   if (code != MDB_NOTFOUND) check(code);
 }
 
+void LmdbTransaction::visit_from(
+    std::string_view from,
+    const std::function<Visited(std::string_view key, std::string_view value)>& visit) const {
+  MDB_cursor* opened = nullptr;
+  check(mdb_cursor_open(transaction_, records_, &opened));
+  const std::unique_ptr<MDB_cursor, decltype(&mdb_cursor_close)> cursor(opened, mdb_cursor_close);
+  MDB_val key = value_of(from);
+  MDB_val value{};
+  int code = mdb_cursor_get(opened, &key, &value, MDB_SET_RANGE);
+  for (; code == MDB_SUCCESS; code = mdb_cursor_get(opened, &key, &value, MDB_NEXT)) {
+    const Visited visited = visit(text_in(key), text_in(value));
+    if (visited == Visited::KeepAndStop) return;
+    if (visited == Visited::Remove) check(mdb_cursor_del(opened, 0));  // MDB_NEXT is the key behind it
+  }
+  if (code != MDB_NOTFOUND) check(code);
+}
+
 void LmdbTransaction::commit() {
   check(mdb_txn_commit(std::exchange(transaction_, nullptr)));
   wake_watches(environment_.get());
@@ -202,25 +223,6 @@ void LmdbTransaction::commit() {
 
 void LmdbTransaction::check(int code) const {
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name_, code);
-}
-
-LmdbCursor::LmdbCursor(const LmdbTransaction& transaction, std::string_view from)
-    : transaction_(transaction), key_(value_of(from)) {
-  MDB_cursor* opened = nullptr;
-  transaction_.check(mdb_cursor_open(transaction_.transaction_, transaction_.records_, &opened));
-  cursor_.reset(opened);
-  move(MDB_SET_RANGE);
-}
-
-void LmdbCursor::remove_and_next() {
-  transaction_.check(mdb_cursor_del(cursor_.get(), 0));
-  move(MDB_NEXT);  // to the key behind the removed one
-}
-
-void LmdbCursor::move(MDB_cursor_op operation) {
-  const int code = mdb_cursor_get(cursor_.get(), &key_, &value_, operation);
-  at_key_ = code == MDB_SUCCESS;
-  if (code != MDB_NOTFOUND) transaction_.check(code);
 }
 
 }  // namespace keysieve

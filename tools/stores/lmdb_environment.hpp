@@ -1,11 +1,12 @@
-// LMDB's environment, transaction and cursor for the LMDB store. They close what they open; a failure
-// throws and names the store.
+// LMDB's environment and transaction for the LMDB store. They close what they open; a failure throws and
+// names the store.
 #pragma once
 
 #include <lmdb.h>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,9 @@ class LmdbEnvironment {
   mutable std::atomic<off_t> seen_bytes_{0};
 };
 
+// What to do with a key that was visited.
+enum class Visited { Keep, Remove, KeepAndStop };
+
 // Aborted unless committed. The environment and the name must outlive it.
 //
 // A database that was copied or moved back while a process has the environment open (a restore) is not the
@@ -63,12 +67,14 @@ class LmdbTransaction {
   [[nodiscard]] std::optional<std::string> get(std::string_view key) const;
   void put(std::string_view key, std::string_view value) const;
   void remove(std::string_view key) const;
+  // Visits the keys that are not below `from`, which is not empty, in the order of their bytes.
+  void visit_from(std::string_view from,
+                  const std::function<Visited(std::string_view key, std::string_view value)>& visit) const;
 
   // Durable when it returns.
   void commit();
 
  private:
-  friend class LmdbCursor;
   void check(int code) const;
   void check_number(unsigned flags, std::size_t last_before) const;
 
@@ -76,35 +82,6 @@ class LmdbTransaction {
   const std::string& store_name_;
   MDB_txn* transaction_ = nullptr;
   MDB_dbi records_ = 0;
-};
-
-inline std::string_view text_of(const MDB_val& value) noexcept {
-  return {static_cast<const char*>(value.mv_data), value.mv_size};
-}
-
-// Goes over the keys of a transaction in the order of their bytes. It must be gone before the transaction
-// ends or commits.
-class LmdbCursor {
- public:
-  // Starts at the first key that is not below `from`, which is not empty.
-  LmdbCursor(const LmdbTransaction& transaction, std::string_view from);
-
-  // Whether it is at a key, which can then be read or removed; false behind the last.
-  [[nodiscard]] bool at_key() const noexcept { return at_key_; }
-  // Valid until the transaction writes.
-  [[nodiscard]] std::string_view key() const noexcept { return text_of(key_); }
-  [[nodiscard]] std::string_view value() const noexcept { return text_of(value_); }
-  void next() { move(MDB_NEXT); }
-  void remove_and_next();
-
- private:
-  void move(MDB_cursor_op operation);
-
-  const LmdbTransaction& transaction_;
-  std::unique_ptr<MDB_cursor, decltype(&mdb_cursor_close)> cursor_{nullptr, mdb_cursor_close};
-  MDB_val key_{};
-  MDB_val value_{};
-  bool at_key_ = false;
 };
 
 }  // namespace keysieve

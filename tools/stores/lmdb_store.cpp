@@ -100,12 +100,12 @@ class LmdbStore final : public Store {
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
-    const LmdbTransaction transaction = begin(MDB_RDONLY);
     std::vector<std::string> keys;
-    for (LmdbCursor at(transaction, prefix.empty() ? kFirstRecordKey : prefix);
-         at.at_key() && at.key().starts_with(prefix); at.next()) {
-      keys.emplace_back(at.key());
-    }
+    begin(MDB_RDONLY).visit_from(prefix.empty() ? kFirstRecordKey : prefix, [&](auto key, auto /*value*/) {
+      if (!key.starts_with(prefix)) return Visited::KeepAndStop;
+      keys.emplace_back(key);
+      return Visited::Keep;
+    });
     return keys;
   }
 
@@ -131,22 +131,22 @@ class LmdbStore final : public Store {
     const LogHead head = head_in(transaction, log);
     known_facts(log) = {.begun = head.begun, .end = head.end, .count = head.count};
     const std::string from = entry_key_of(log, after);
-    LmdbCursor at(transaction, from);
-    if (at.at_key() && at.key() == from) at.next();
     std::vector<LogEntry> entries;
-    for (; entries.size() < max_entries && is_entry(at, log); at.next()) {
-      entries.push_back(entry_at(at, log));
-    }
+    transaction.visit_from(from, [&](auto key, auto value) {
+      if (!is_entry(key, log) || entries.size() == max_entries) return Visited::KeepAndStop;
+      if (key != from) entries.push_back(entry_at(key, value, log));
+      return Visited::Keep;
+    });
     return entries;
   }
 
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     LmdbTransaction transaction = begin(0);
-    for (LmdbCursor at(transaction, entry_key_of(log, {})); is_entry(at, log);) {
-      if (position_of(at.key(), log) > up_to) break;
-      at.remove_and_next();
-    }
+    transaction.visit_from(entry_key_of(log, {}), [&](auto key, auto /*value*/) {
+      const bool is_trimmed = is_entry(key, log) && position_of(key, log) <= up_to;
+      return is_trimmed ? Visited::Remove : Visited::KeepAndStop;
+    });
     transaction.commit();
   }
 
@@ -183,18 +183,18 @@ class LmdbStore final : public Store {
     if (head.begun == LogPosition{}) head.begun = head.end;
   }
 
-  static bool is_entry(const LmdbCursor& at, const std::string& log) {
-    return at.at_key() && at.key().starts_with(head_key_of(log));
+  static bool is_entry(std::string_view key, const std::string& log) {
+    return key.starts_with(head_key_of(log));
   }
 
-  [[nodiscard]] LogEntry entry_at(const LmdbCursor& at, const std::string& log) const {
-    std::string_view value = at.value();
+  [[nodiscard]] LogEntry entry_at(std::string_view key, std::string_view value,
+                                  const std::string& log) const {
     std::uint64_t ordinal = 0;
     if (value.size() < sizeof ordinal)
       throw Error(ErrorKind::Data, name() + ": " + log + ": holds an entry without its ordinal");
     std::memcpy(&ordinal, value.data(), sizeof ordinal);
     value.remove_prefix(sizeof ordinal);
-    return {.position = position_of(at.key(), log), .key = std::string(value), .ordinal = ordinal};
+    return {.position = position_of(key, log), .key = std::string(value), .ordinal = ordinal};
   }
 
   [[nodiscard]] LogPosition position_of(std::string_view entry_key, const std::string& log) const {

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 #include <thread>
-#include <unordered_map>
 
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
@@ -29,9 +28,6 @@ constexpr std::string_view kEndOfValue = "\n\n\n\n";
 constexpr std::chrono::seconds kLockExpiry{60};
 constexpr std::string_view kLockSuffix = "~";  // in no record's key
 constexpr std::chrono::milliseconds kLockRetryInterval{2};
-
-// Kyoto Tycoon's plug-in reads 8,191 bytes of a request, and a key has 200 at most.
-constexpr std::size_t kKeysPerRequest = 40;
 
 constexpr time_t kNever = 0;
 constexpr std::uint32_t kNoFlags = 0;
@@ -57,7 +53,7 @@ using Result = std::unique_ptr<memcached_result_st,
                                decltype([](memcached_result_st* result) { memcached_result_free(result); })>;
 
 struct Item {
-  std::string stored;
+  std::string value;
   std::uint64_t cas = 0;  // 0: the server has no cas
 };
 
@@ -89,12 +85,11 @@ class MemcachedStore final : public Store {
       : Store(url.name, url.prefix), url_(std::move(url)), timeout_(timeout) {}
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
-    const auto items = fetch(keys);
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
     for (const std::string& key : keys) {
-      const auto found = items.find(key);
-      values.push_back(found == items.end() ? get_alone(key) : value_of(found->second.stored, key));
+      auto item = find(key);
+      values.push_back(item ? std::optional(std::move(item->value)) : std::nullopt);
     }
     return values;
   }
@@ -106,13 +101,11 @@ class MemcachedStore final : public Store {
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const std::string value = record.value + std::string(kEndOfValue);
     if (!expected) return add(record.key, value, kNever);
-    const auto items = fetch(std::span(&record.key, 1));
-    const auto found = items.find(record.key);
-    if (found == items.end()) return static_cast<void>(get_alone(record.key)), false;
-    if (value_of(found->second.stored, record.key) != *expected) return false;
-    if (found->second.cas == 0) return compare_and_set_locked(record, *expected);
+    const auto found = find(record.key);
+    if (!found || found->value != *expected) return false;
+    if (found->cas == 0) return compare_and_set_locked(record, *expected);
     return has_happened(memcached_cas(client(), record.key.data(), record.key.size(), value.data(),
-                                      value.size(), kNever, kNoFlags, found->second.cas),
+                                      value.size(), kNever, kNoFlags, found->cas),
                         record.key);
   }
 
@@ -148,38 +141,12 @@ class MemcachedStore final : public Store {
     return client_.get();
   }
 
-  // A key that is not in the result may still be there: its server may have failed.
-  std::unordered_map<std::string, Item> fetch(std::span<const std::string> keys) {
-    std::unordered_map<std::string, Item> items;
-    while (!keys.empty()) {
-      const auto batch = keys.first(std::min(keys.size(), kKeysPerRequest));
-      keys = keys.subspan(batch.size());
-      const std::string subject = batch.size() == 1 ? batch.front() : "";
-      request(batch, subject);
-      memcached_return_t code = MEMCACHED_SUCCESS;
-      while (const Result result{memcached_fetch_result(client(), nullptr, &code)}) {
-        items.insert_or_assign(key_of(*result),
-                               Item{std::string(stored_in(*result)), memcached_result_cas(result.get())});
-      }
-      if (code != MEMCACHED_END && code != MEMCACHED_NOTFOUND) check(code, subject);
-    }
-    return items;
-  }
-
-  void request(std::span<const std::string> keys, const std::string& subject) {
-    std::vector<const char*> names;
-    std::vector<std::size_t> sizes;
-    for (const std::string& key : keys) {
-      names.push_back(key.data());
-      sizes.push_back(key.size());
-    }
-    check(memcached_mget(client(), names.data(), sizes.data(), names.size()), subject);
-  }
-
-  // Asks one server, which says whether it has the record. libmemcached 1.1 reports an error reply as a
-  // missing record if the result counts nothing yet: memcached_get() does, this result does not.
-  std::optional<std::string> get_alone(const std::string& key) {
-    request(std::span(&key, 1), key);
+  // Asks the server of the key, which says whether it has the record. libmemcached 1.1 reports an error reply
+  // as a missing record if the result counts nothing yet: memcached_get() does, this result does not.
+  std::optional<Item> find(const std::string& key) {
+    const char* name = key.data();
+    const std::size_t size = key.size();
+    check(memcached_mget(client(), &name, &size, 1), key);
     const auto kept = client_;  // longer than its result, even if check() drops it
     memcached_result_st made;
     const Result result{memcached_result_create(client(), &made)};
@@ -188,19 +155,16 @@ class MemcachedStore final : public Store {
     memcached_return_t code = MEMCACHED_SUCCESS;
     const bool is_there = memcached_fetch_result(client(), result.get(), &code) != nullptr;
     if (!is_there && code == MEMCACHED_END) return std::nullopt;
+    if (code == MEMCACHED_SERVER_MEMORY_ALLOCATION_FAILURE) code = MEMCACHED_SERVER_ERROR;  // nothing is full
     check(is_there || code != MEMCACHED_SUCCESS ? code : MEMCACHED_UNKNOWN_READ_FAILURE, key);
-    if (key_of(*result) != key) check(MEMCACHED_PROTOCOL_ERROR, key);
-    std::string stored(stored_in(*result));
+    const std::string_view found(memcached_result_key_value(result.get()),
+                                 memcached_result_key_length(result.get()));
+    if (found != key) check(MEMCACHED_PROTOCOL_ERROR, key);
+    const std::string stored(memcached_result_value(result.get()), memcached_result_length(result.get()));
+    const std::uint64_t cas = memcached_result_cas(result.get());
     while (const Result further{memcached_fetch_result(client(), nullptr, &code)}) {
     }  // the end of the reply
-    return value_of(stored, key);
-  }
-
-  static std::string key_of(const memcached_result_st& result) {
-    return {memcached_result_key_value(&result), memcached_result_key_length(&result)};
-  }
-  static std::string_view stored_in(const memcached_result_st& result) {
-    return {memcached_result_value(&result), memcached_result_length(&result)};
+    return Item{value_of(stored, key), cas};
   }
 
   void put(const Record& record) {
@@ -217,7 +181,8 @@ class MemcachedStore final : public Store {
 
   bool compare_and_set_locked(const Record& record, const std::string& expected) {
     const Lock lock(*this, record.key + std::string(kLockSuffix));
-    if (get_alone(record.key) != expected) return false;
+    const auto found = find(record.key);
+    if (!found || found->value != expected) return false;
     if (!lock.is_safe()) {
       throw Error(ErrorKind::Unavailable, name() + ": " + record.key + ": its lock was held for too long");
     }

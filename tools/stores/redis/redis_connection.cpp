@@ -2,13 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <new>
-#include <optional>
 #include <system_error>
 
 #include "tools/stores/store_file.hpp"
@@ -57,33 +56,6 @@ bool stop_blocking(redisContext& context) {
   return flags >= 0 && ::fcntl(context.fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-// hiredis 0.14 and OpenSSL use write(2), which raises SIGPIPE when the server is gone. Blocks that signal in
-// this thread, and discards it if it came.
-class SigpipeBlock {
- public:
-  SigpipeBlock() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-  }
-  SigpipeBlock(const SigpipeBlock&) = delete;
-  SigpipeBlock& operator=(const SigpipeBlock&) = delete;
-  ~SigpipeBlock() {
-    const timespec at_once{};
-    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t sigpipe_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
-
 constexpr std::array kLoginCodes{"NOAUTH", "WRONGPASS"};
 constexpr std::string_view kPermissionCode = "NOPERM";
 // Errors of a server that is no master (any more), has just started, or has lost its cluster.
@@ -124,6 +96,8 @@ RedisAddress address_at(RedisAddress store, const RedisHost& host) {
 
 void RedisConnection::connect() {
   if (is_usable()) return;
+  // hiredis 0.14 and OpenSSL use write(2), which raises it when the server is gone.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto milliseconds = address_.timeout.count();
   const timeval timeout{milliseconds / 1000, milliseconds % 1000 * 1000};
   context_.reset(address_.socket_path.empty()
@@ -141,7 +115,6 @@ void RedisConnection::connect() {
   limit_arrays(*context_->reader);
   if (!stop_blocking(*context_)) fail("cannot connect", {std::generic_category().message(errno)});
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
-  const SigpipeBlock block;
   try {
     if (address_.tls != nullptr) begin_tls();
     sign_in();
@@ -200,7 +173,6 @@ void RedisConnection::check_greeting(const redisReply& reply, const std::string&
 
 void RedisConnection::send(std::span<const RedisCommand> commands) {
   connect();
-  const SigpipeBlock block;
   for (const RedisCommand& command : commands) append(command);
   flush();
 }
@@ -241,8 +213,6 @@ RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_byt
 }
 
 std::size_t RedisConnection::read_some() {
-  std::optional<SigpipeBlock> block;
-  if (address_.tls != nullptr) block.emplace();  // it may have to answer what it reads
   const std::size_t before = context_->reader->len;
   forget_tls_failures();
   if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer");

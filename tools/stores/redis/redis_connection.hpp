@@ -68,6 +68,7 @@ using RedisCommand = std::vector<std::string_view>;
 inline constexpr std::size_t kAnyReplyBytes = SIZE_MAX;
 
 // Throws RedisOutage when the connection fails; after that it is like one that was never used.
+// From the first one on, the program ignores SIGPIPE.
 class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}

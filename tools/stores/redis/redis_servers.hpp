@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tools/stores/redis/redis_connection.hpp"
+#include "tools/stores/redis/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -31,13 +33,11 @@ struct KeyedCommand {
 
 enum class Effect { Reads, Writes };
 
-class RedisServers;
-
 // The settings in a URL.
 struct RedisSettings {
-  std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings) = nullptr;  // one of those below
+  bool is_cluster = false;
   RedisAddress address;                  // one server's; the others differ in host and port
-  std::vector<RedisHost> hosts;          // servers to ask for the others
+  std::vector<RedisHost> hosts;          // to ask for masters: nodes, or sentinels; none: it is the address
   std::string master_name;               // the master's name, as sentinels know it
   std::optional<int> wait_replicas{};    // how many each write must reach
   std::chrono::milliseconds failover{};  // how long to retry after an outage
@@ -46,47 +46,6 @@ struct RedisSettings {
 // Takes what such a URL says; throws Usage. What it returns reads the password and the certificates; that
 // throws Usage, and the errors of reading files.
 std::function<RedisSettings()> redis_settings_of(StoreUrl& url);
-
-// One thread. Throws as a Store does.
-class RedisServers {
- public:
-  virtual ~RedisServers() = default;
-
-  // Does nothing if connected and usable.
-  virtual void connect() = 0;
-  // Returns one reply for each, unless check_reply() throws for one. The writes have then reached as many
-  // replicas as the settings ask for (by default, where servers replace each other: one, if the master has
-  // any). Throws Unavailable if they have not in time; they still may later.
-  virtual std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) = 0;
-  // Calls `visit` for each server that takes writes; if one fails, perhaps again for all.
-  virtual void visit_masters(const std::function<void(RedisConnection&)>& visit) = 0;
-  // The address of the server that the key is written to.
-  virtual RedisAddress address_of(std::string_view key) = 0;
-};
-
-// All commands go to one server: the one of the address, once, or if there are `hosts`, sentinels, the one
-// that they name as the master. If that is lost or becomes a replica, the commands are repeated on the next
-// master, as long as the failover may take. So a command may be carried out twice, as below. A server without
-// sentinels is not asked for its replicas: by default, no write waits for one.
-std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
-
-// Each command goes to the master that has its key. Each master gets one pipeline; all are sent before a
-// reply is read. If a master is lost or still lacks data, or the slot moves, commands are repeated as long
-// as the failover may take. So a command may be carried out twice: a compare-and-set whose first reply was
-// lost answers that the value is not the expected one. The cluster announces its masters' addresses.
-std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
-
-// Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
-// server of a cluster will do. The kernel notices after half a minute that its host is gone; one that hangs
-// is noticed by the next question that a poll asks it.
-std::unique_ptr<StoreWatch> make_redis_watch(RedisAddress address, std::string channel);
-
-// The two ways above share the rest.
-
-// Does the work. After each RedisOutage calls `forget`, pauses (longer each time) and tries again, as long
-// as a failover may take (`?failover=`); then throws the last outage.
-void try_through_failover(std::chrono::milliseconds failover, const std::function<void()>& work,
-                          const std::function<void()>& forget);
 
 // Checks that writes have reached replicas, as `?wait_replicas=` asks: a failover loses those that have
 // not.
@@ -110,6 +69,72 @@ class ReplicaDemand {
   int replicas_;
   std::string replicas_text_;
   std::string patience_text_;
+};
+
+// Each command goes to the master that has its key. Each master gets one pipeline; all are sent before a
+// reply is read. If a master is lost, has become a replica or still lacks data, or a slot moves, commands are
+// repeated as long as the failover may take. So a command may be carried out twice: a compare-and-set whose
+// first reply was lost answers that the value is not the expected one. A server without sentinels is tried
+// once, and is not asked for its replicas: by default, no write waits for one. A cluster announces its
+// masters' addresses.
+//
+// One thread. Throws as a Store does.
+class RedisServers {
+ public:
+  explicit RedisServers(const RedisSettings& settings);
+
+  // Does nothing if the masters are known. Waits for a failover in progress, but gives up when no server that
+  // it asks for them answers.
+  void connect();
+  // Returns one reply for each, unless check_reply() throws for one. The writes have then reached as many
+  // replicas as the settings ask for (by default, where servers replace each other: one, if the master has
+  // any). Throws Unavailable if they have not in time; they still may later.
+  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect);
+  // Calls `visit` for each server that takes writes; if one fails, perhaps again for all.
+  void visit_masters(const std::function<void(RedisConnection&)>& visit);
+  // The address of the server that the key is written to.
+  RedisAddress address_of(std::string_view key);
+
+ private:
+  // A command on its way, until it has its reply.
+  struct Passage {
+    const KeyedCommand* command;
+    RedisReply reply{};
+    std::optional<RedisHost> asked_at{};  // in the next try only, while its slot moves there
+  };
+  // What goes to one server in one try.
+  struct Leg {
+    Passage* passage;
+    bool is_asking;
+  };
+  using Group = std::vector<Leg>;
+
+  void try_until_done(const std::function<bool()>& attempt);
+  void locate();
+  void find_masters();
+  bool ask_node(const RedisHost& host);
+  bool ask_sentinel(const RedisHost& host);
+  [[nodiscard]] std::optional<RedisHost> named_by(const RedisHost& sentinel) const;
+  void ask_last(const RedisHost& host);
+  void take_slots(RedisSlots slots);
+  bool carry(std::vector<Passage>& passages, Effect effect);
+  std::map<RedisHost, Group> groups_of(std::vector<Passage>& passages);
+  void send(const RedisHost& host, const Group& group, Effect effect);
+  void receive(const RedisHost& host, const Group& group, Effect effect);
+  bool redirect(Passage& passage, const redisReply& reply, const RedisHost& asked);
+  [[nodiscard]] bool must_replicate(const RedisHost& host, Effect effect) const noexcept {
+    return replicas_.applies_to(effect, slots_.has_replicas(host));
+  }
+  [[nodiscard]] const RedisHost& master_of(std::string_view key) const;
+  RedisConnection& connection_to(const RedisHost& host);
+  [[noreturn]] void fail(const std::string& reason) const;
+
+  RedisSettings settings_;
+  ReplicaDemand replicas_;
+  RedisSlots slots_;                   // empty: the masters are not known
+  std::vector<RedisHost> candidates_;  // to ask for them, in this order
+  bool is_named_ = false;              // a sentinel has named a master, reached or not
+  std::map<RedisHost, RedisConnection> connections_;
 };
 
 }  // namespace keysieve

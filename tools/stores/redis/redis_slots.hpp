@@ -1,5 +1,5 @@
-// Which master of a cluster has which key, as the cluster specification says: a key belongs to one of 16384
-// slots, and each slot to one master.
+// Which master has which key, as the cluster specification says: a key belongs to one of 16384 slots, and
+// each slot to one master. Without a cluster one master has them all.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,9 @@ class RedisSlots {
  public:
   // No slot has a master.
   RedisSlots() : masters_(kRedisSlots, kNone) {}
+  // All slots have that master.
+  RedisSlots(const RedisHost& master, bool has_replicas)
+      : nodes_{master}, masters_with_replicas_(has_replicas ? 1 : 0, master), masters_(kRedisSlots, 0) {}
   // Reads the reply to CLUSTER SLOTS. A node without an address is the server that was `asked`. Throws Data
   // "<server's name>: <reason>".
   RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);

@@ -53,20 +53,47 @@ struct StreamEntry {
   std::uint64_t count = 0;
 };
 
+// Of a message. Any client may send a longer one.
+constexpr std::size_t kMaxMessageBytes = kMaxRecordKeyBytes + 4 * kReplyFrameBytes;
+
+// Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any
+// server of a cluster will do. The kernel notices after half a minute that its host is gone; one that hangs
+// is noticed by the next question that a poll asks it.
+class RedisWatch final : public StoreWatch {
+ public:
+  RedisWatch(RedisAddress address, std::string channel)
+      : channel_(std::move(channel)), connection_(std::move(address)) {
+    connection_.exchange({"SUBSCRIBE", channel_});
+  }
+
+  [[nodiscard]] int descriptor() const override { return connection_.descriptor(); }
+
+  std::vector<std::string> take() override {
+    std::set<std::string> names;
+    while (const RedisReply reply = connection_.receive_if_there(channel_, kMaxMessageBytes)) {
+      check_reply(*reply, connection_.address().name, channel_);
+      const auto parts = elements_of(*reply);  // ["message", channel, name], or ["subscribe", channel, 1]
+      if (parts.size() == 3 && text_of(*parts[0]) == "message") names.emplace(text_of(*parts[2]));
+    }
+    return {names.begin(), names.end()};
+  }
+
+ private:
+  std::string channel_;
+  RedisConnection connection_;
+};
+
 class RedisStore final : public Store {
  public:
-  RedisStore(RedisSettings settings, const StoreUrl& url)
-      : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(settings_.make(settings_)) {
-    servers_->connect();
+  RedisStore(const RedisSettings& settings, const StoreUrl& url)
+      : Store(url.name, url.prefix), servers_(settings) {
+    servers_.connect();
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
-    const auto replies = exchange_all(
-        keys, Effect::Reads,
-        [](const std::string& key) {
-          return KeyedCommand{key, {"GET", key}, kMaxReplyBytes};
-        },
-        [](const std::string&) { return kMaxValueBytes; });
+    std::vector<KeyedCommand> commands;
+    for (const std::string& key : keys) commands.push_back({key, {"GET", key}, kMaxReplyBytes});
+    const auto replies = exchange_all(commands, Effect::Reads);
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) values.push_back(value_of(*replies[i], keys[i]));
@@ -74,12 +101,11 @@ class RedisStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    exchange_all(
-        records, Effect::Writes,
-        [](const Record& record) {
-          return KeyedCommand{record.key, {"SET", record.key, record.value}};
-        },
-        [](const Record& record) { return record.value.size(); });
+    std::vector<KeyedCommand> commands;
+    for (const Record& record : records) {
+      commands.push_back({record.key, {"SET", record.key, record.value}});
+    }
+    exchange_all(commands, Effect::Writes);
     for (const Record& record : records) tell(record.key);
   }
 
@@ -90,19 +116,16 @@ class RedisStore final : public Store {
   }
 
   void remove_many(std::span<const std::string> keys) override {
-    exchange_all(
-        keys, Effect::Writes,
-        [](const std::string& key) {
-          return KeyedCommand{key, {"DEL", key}};
-        },
-        [](const std::string& key) { return key.size(); });
+    std::vector<KeyedCommand> commands;
+    for (const std::string& key : keys) commands.push_back({key, {"DEL", key}});
+    exchange_all(commands, Effect::Writes);
     for (const std::string& key : keys) tell(key);
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
     const std::string glob = glob_of_prefix(prefix);
     std::set<std::string> keys;  // SCAN may name one more than once
-    servers_->visit_masters([&](RedisConnection& server) {
+    servers_.visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
       do {
         const RedisCommand scan{"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"};
@@ -121,15 +144,15 @@ class RedisStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     if (keys.empty()) return end_of(log);
-    const std::vector<std::span<const std::string>> parts = parts_of(keys);
-    const auto replies = exchange_all(
-        std::span(parts), Effect::Writes,
-        [&log](std::span<const std::string> part) {
-          RedisCommand words{"EVAL", kAppendScript, "1", log};
-          words.insert(words.end(), part.begin(), part.end());
-          return KeyedCommand{log, std::move(words)};
-        },
-        bytes_in);
+    std::vector<KeyedCommand> commands;
+    while (!keys.empty()) {
+      const auto part = first_part_of(keys);
+      RedisCommand words{"EVAL", kAppendScript, "1", log};
+      words.insert(words.end(), part.begin(), part.end());
+      commands.push_back({log, std::move(words)});
+      keys = keys.subspan(part.size());
+    }
+    const auto replies = exchange_all(commands, Effect::Writes);
     return position_of(*replies.back(), log);
   }
 
@@ -159,7 +182,7 @@ class RedisStore final : public Store {
 
   std::vector<std::string> risks(bool to_adds) override {
     std::set<std::string> risks;  // of all servers
-    servers_->visit_masters([&](RedisConnection& server) {
+    servers_.visit_masters([&](RedisConnection& server) {
       const std::string policy = setting(server, "maxmemory-policy");
       if (policy.starts_with("allkeys")) {  // no other one drops records without a time to live
         risks.insert(
@@ -180,7 +203,7 @@ class RedisStore final : public Store {
   }
 
   std::unique_ptr<StoreWatch> watch() override {
-    return make_redis_watch(servers_->address_of(channel()), channel());
+    return std::make_unique<RedisWatch>(servers_.address_of(channel()), channel());
   }
 
  private:
@@ -199,7 +222,7 @@ class RedisStore final : public Store {
   RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }
   RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
   RedisReply exchange(const KeyedCommand& command, Effect effect) {
-    return std::move(servers_->exchange(std::span(&command, 1), effect).front());
+    return std::move(servers_.exchange(std::span(&command, 1), effect).front());
   }
 
   // Empty if the server does not say: some services refuse the command, and users may.
@@ -211,23 +234,13 @@ class RedisStore final : public Store {
     return parts.size() == 2 ? std::string(text_of(*parts[1])) : "";
   }
 
-  static std::size_t bytes_in(std::span<const std::string> keys) {
-    return std::accumulate(keys.begin(), keys.end(), std::size_t{0},
-                           [](std::size_t bytes, const std::string& key) { return bytes + key.size(); });
-  }
-
-  // At least one key each.
-  static std::vector<std::span<const std::string>> parts_of(std::span<const std::string> keys) {
-    std::vector<std::span<const std::string>> parts;
-    while (!keys.empty()) {
-      std::size_t count = 1;
-      std::size_t bytes = keys.front().size();
-      while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
-        bytes += keys[count++].size();
-      parts.push_back(keys.first(count));
-      keys = keys.subspan(count);
-    }
-    return parts;
+  // What one script appends: at least one key.
+  static std::span<const std::string> first_part_of(std::span<const std::string> keys) {
+    std::size_t count = 1;
+    std::size_t bytes = keys.front().size();
+    while (count < std::min(keys.size(), kScriptKeys) && bytes + keys[count].size() <= kScriptBytes)
+      bytes += keys[count++].size();
+    return keys.first(count);
   }
 
   // As the last entry says that says anything. Goes back no further than to what it has found before, if
@@ -279,22 +292,24 @@ class RedisStore final : public Store {
     return taken.size() == max_entries;
   }
 
-  // Sends pipelines; bytes_of returns the bytes that an item adds to one, on its way there or back.
-  template <typename T, typename ToCommand, typename BytesOf>
-  std::vector<RedisReply> exchange_all(std::span<T> all, Effect effect, ToCommand to_command,
-                                       BytesOf bytes_of) {
+  // What a command adds to a pipeline, on its way there or back.
+  static std::size_t bytes_of(const KeyedCommand& command) {
+    if (command.max_reply_bytes != kAnyReplyBytes) return command.max_reply_bytes;
+    return std::accumulate(command.words.begin(), command.words.end(), std::size_t{0},
+                           [](std::size_t bytes, std::string_view word) { return bytes + word.size(); });
+  }
+
+  // Sends pipelines.
+  std::vector<RedisReply> exchange_all(std::span<const KeyedCommand> commands, Effect effect) {
     std::vector<RedisReply> replies;
-    replies.reserve(all.size());
-    std::vector<KeyedCommand> pipeline;
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      pipeline.push_back(to_command(all[i]));
-      bytes += bytes_of(all[i]);
-      const bool is_last = i + 1 == all.size();
-      if (!is_last && bytes < kPipelineBytes && pipeline.size() < kPipelineCommands) continue;
-      std::ranges::move(servers_->exchange(pipeline, effect), std::back_inserter(replies));
-      pipeline.clear();
-      bytes = 0;
+    replies.reserve(commands.size());
+    while (!commands.empty()) {
+      std::size_t count = 0;
+      for (std::size_t bytes = 0;
+           count < std::min(commands.size(), kPipelineCommands) && bytes < kPipelineBytes;)
+        bytes += bytes_of(commands[count++]);
+      std::ranges::move(servers_.exchange(commands.first(count), effect), std::back_inserter(replies));
+      commands = commands.subspan(count);
     }
     return replies;
   }
@@ -346,8 +361,7 @@ class RedisStore final : public Store {
     throw Error(ErrorKind::Data, name() + ": " + subject + ": the server's reply is not understood");
   }
 
-  RedisSettings settings_;
-  std::unique_ptr<RedisServers> servers_;
+  RedisServers servers_;
 };
 
 }  // namespace
@@ -358,7 +372,7 @@ StoreOpener redis_store_opener(StoreUrl url) {
                                                                           Patience patience) {
     RedisSettings settings = read_settings();
     if (patience == Patience::None) settings.failover = {};
-    return std::make_unique<RedisStore>(std::move(settings), url);
+    return std::make_unique<RedisStore>(settings, url);
   };
 }
 

@@ -50,6 +50,7 @@ void take_unix_address(StoreUrl& url, RedisSettings& settings) {
 }
 
 void take_cluster_hosts(StoreUrl& url, RedisSettings& settings) {
+  settings.is_cluster = true;
   if (url.hosts.empty()) refuse(url, "hosts must follow " + url.scheme + "://");
   if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has only database 0");
   for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host));
@@ -75,18 +76,17 @@ void require_password(const StoreUrl& url, const std::string& password) {
 struct RedisScheme {
   std::string_view name;
   void (*take_place)(StoreUrl& url, RedisSettings& settings);
-  std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings);
   bool is_encrypted = false;
 };
 
 constexpr std::array kRedisSchemes{
-    RedisScheme{"redis", take_tcp_address, make_single_redis},
-    RedisScheme{"redis+unix", take_unix_address, make_single_redis},
-    RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
-    RedisScheme{"redis-sentinel", take_sentinels, make_single_redis},
-    RedisScheme{"rediss", take_tcp_address, make_single_redis, true},
-    RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, true},
-    RedisScheme{"rediss-sentinel", take_sentinels, make_single_redis, true},
+    RedisScheme{"redis", take_tcp_address},
+    RedisScheme{"redis+unix", take_unix_address},
+    RedisScheme{"redis-cluster", take_cluster_hosts},
+    RedisScheme{"redis-sentinel", take_sentinels},
+    RedisScheme{"rediss", take_tcp_address, true},
+    RedisScheme{"rediss-cluster", take_cluster_hosts, true},
+    RedisScheme{"rediss-sentinel", take_sentinels, true},
 };
 
 }  // namespace
@@ -94,7 +94,6 @@ constexpr std::array kRedisSchemes{
 std::function<RedisSettings()> redis_settings_of(StoreUrl& url) {
   const auto* const scheme = std::ranges::find(kRedisSchemes, url.scheme, &RedisScheme::name);
   RedisSettings settings;
-  settings.make = scheme->make;
   scheme->take_place(url, settings);
   settings.address.name = url.name;
   settings.address.user = url.user;

@@ -5,7 +5,7 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/bench.php';
+require __DIR__ . '/keys.php';
 
 [, $set_name, $method] = $argv;
 $isSeen = str_starts_with($method, 'add');

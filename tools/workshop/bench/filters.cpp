@@ -120,6 +120,6 @@ void run(const Amount& amount) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("filters_bench [--quick]", argc, argv,
-                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
+  return keysieve::run_main(
+      argc, argv, [](bool is_quick) { keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{}); });
 }

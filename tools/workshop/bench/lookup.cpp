@@ -1,13 +1,12 @@
 // Measures lookups of every filter kind with every instruction set, in sets that fit the second-level cache,
-// the third, and only memory. Prints nanoseconds per key as JSON; tools/workshop/bench/lookup.php makes
-// tables of it. lookup_bench [--quick]
-#include <fmt/core.h>
+// the third, and only memory, and prints nanoseconds per key as tables in Markdown. tools/workshop/bench/run
+// runs it: lookup_bench [--quick]
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -18,10 +17,17 @@
 namespace keysieve {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kBatch = 20;
-constexpr std::array kSetBytes{std::uint64_t{256} << 10, std::uint64_t{16} << 20, std::uint64_t{512} << 20};
+constexpr std::array kModes{"single, absent", "single, present", "batch of 20", "20 bytes, single",
+                            "20 bytes, batch"};
+constexpr std::array kInstructions{"scalar", "AVX2", "Neon"};
+
+struct Room {
+  std::uint64_t bytes;
+  const char* name;
+};
+constexpr std::array kRooms{Room{256 << 10, "256 KiB (L2)"}, Room{16 << 20, "16 MiB (L3)"},
+                            Room{512 << 20, "512 MiB (DRAM)"}};
 
 struct Amount {
   double seconds = 0.02;  // per measurement
@@ -146,59 +152,78 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
     lookup.may_contain_many(array, {hashes, kBatch}, results.data());
     return std::count(results.begin(), results.end(), true);
   };
-  add_single("single, absent", [hashes = absent.hashes.data()](std::size_t i) { return hashes[i]; });
-  add_single("single, present", [hashes = subject.present.data()](std::size_t i) { return hashes[i]; });
-  add("batch of 20", [=, hashes = absent.hashes.data()](std::size_t first) { return batch(hashes + first); });
-  add_single("20 bytes, single", [keys = &absent](std::size_t i) { return keys->hash(i); });
-  add("20 bytes, batch", [=, keys = &absent](std::size_t first) {
+  add_single(kModes[0], [hashes = absent.hashes.data()](std::size_t i) { return hashes[i]; });
+  add_single(kModes[1], [hashes = subject.present.data()](std::size_t i) { return hashes[i]; });
+  add(kModes[2], [=, hashes = absent.hashes.data()](std::size_t first) { return batch(hashes + first); });
+  add_single(kModes[3], [keys = &absent](std::size_t i) { return keys->hash(i); });
+  add(kModes[4], [=, keys = &absent](std::size_t first) {
     std::array<KeyHash, kBatch> hashes;
     for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = keys->hash(first + i);
     return batch(hashes.data());
   });
 }
 
+std::string row_of(const FilterKind& kind, InstructionSet set) {
+  return fmt::format("{}, {}", kind.name, kInstructions.at(static_cast<std::size_t>(set)));
+}
+
 // Nanoseconds per key, for the floor and for every kind and instruction set.
-Json lookups(std::uint64_t bytes, const Amount& amount) {
-  const AbsentKeys absent(query_count(bytes));
-  const std::vector<Line> cycle = cycle_of_lines(bytes);
+void print_lookups(const Room& room, const Amount& amount) {
+  const AbsentKeys absent(query_count(room.bytes));
+  const std::vector<Line> cycle = cycle_of_lines(room.bytes);
   Rounds rounds;
   rounds.add("floor", [&](std::size_t times) {
     std::uint32_t line = 0;
     for (std::size_t step = 0; step < times * kBatch; ++step) line = cycle[line].next;
     keep(line);
   });
-  std::map<std::string, Subject> subjects;
+  std::map<std::string_view, Subject> subjects;
   for (const FilterKind& kind : filter_kinds()) {
-    fmt::print(stderr, "{} bytes: building {}\n", bytes, kind.name);
+    fmt::print(stderr, "{}: building {}\n", room.name, kind.name);
     const SampleShard shard(kind);
-    const std::string name(kind.name);
-    const Subject& subject = subjects.try_emplace(name, shard, bytes, amount.built_shards).first->second;
+    const Subject& subject =
+        subjects.try_emplace(kind.name, shard, room.bytes, amount.built_shards).first->second;
+    for (const InstructionSet set : instruction_sets_of(kind))
+      add_lookups(rounds, row_of(kind, set), kind.lookup(shard.params, set), subject, absent);
+  }
+  fmt::print(stderr, "{}: looking up\n", room.name);
+  auto medians = rounds.medians(amount);
+  const auto figure = [&](const std::string& name) {
+    return fmt::format("{:.3g}", medians.at(name) / kBatch);
+  };
+  fmt::print(
+      "**Lookups in a set of {}, ns per key; one cache line whose address depends on the one before: {} "
+      "ns**\n\n"
+      "| kind, instructions | bits/key | {} |\n|---|---:|---:|---:|---:|---:|---:|\n",
+      room.name, figure("floor"), fmt::join(kModes, " | "));
+  for (const FilterKind& kind : filter_kinds()) {
     for (const InstructionSet set : instruction_sets_of(kind)) {
-      const std::string path = fmt::format("{}|{}|", name, static_cast<int>(set));
-      add_lookups(rounds, path, kind.lookup(shard.params, set), subject, absent);
+      fmt::print("| {} | {:.2f}", row_of(kind, set), subjects.at(kind.name).set.bits_per_key());
+      for (const char* mode : kModes) fmt::print(" | {}", figure(row_of(kind, set) + mode));
+      fmt::print(" |\n");
     }
   }
-  fmt::print(stderr, "{} bytes: looking up\n", bytes);
-  Json result{{"bytes", bytes}};
-  for (const auto& [name, subject] : subjects) result["bits_per_key"][name] = subject.set.bits_per_key();
-  for (const auto& [name, median] : rounds.medians(amount)) result["ns"][name] = median / kBatch;
-  return result;
+  fmt::print("\n");
 }
 
 void run(const Amount& amount) {
-  Json report{{"machine", fmt::format("{}, {}", processor_name(), KEYSIEVE_COMPILER)}};
-  for (const FilterKind& kind : filter_kinds()) {
-    for (const InstructionSet set : instruction_sets_of(kind))
-      report["kinds"][std::string(kind.name)].push_back(static_cast<int>(set));
-  }
-  for (const std::uint64_t bytes : kSetBytes) report["sizes"].push_back(lookups(bytes, amount));
-  fmt::print("{}\n", report.dump(2));
+  for (const Room& room : kRooms) print_lookups(room, amount);
+  fmt::print(
+      "- {}, {}\n"
+      "- keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved "
+      "rounds\n"
+      "- 20 bytes: the XXH3-64 of a string of 20 bytes is made as well\n"
+      "- {}\n",
+      processor_name(), KEYSIEVE_COMPILER,
+      amount.built_shards == UINT32_MAX
+          ? "each shard of a set is built from its own keys"
+          : "the first shards of each set are built, and only they have members");
 }
 
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("lookup_bench [--quick]", argc, argv,
-                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
+  return keysieve::run_main(
+      argc, argv, [](bool is_quick) { keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{}); });
 }

@@ -1,26 +1,25 @@
 // Shared by the bench programs: main(), and facts about the machine.
 #pragma once
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace keysieve {
 
-// The main() of a program that is called as `usage` says, such as "lookup_bench [--quick]": optional
-// arguments are in brackets. `run` takes argv; an exception from it ends the program with one line that names
-// it, and status 1.
+// The main() of a program that takes no argument but --quick, about which `run` is told. An exception ends
+// the program with one line that names it, and status 1.
 template <typename Run>
-int run_main(const std::string& usage, int argc, char** argv, Run run) {
-  const auto most = std::count(usage.begin(), usage.end(), ' ') + 1;
-  if (argc > most || argc < most - std::count(usage.begin(), usage.end(), '[')) {
-    std::fprintf(stderr, "usage: %s\n", usage.c_str());
+int run_main(int argc, char** argv, Run run) {
+  const bool is_quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  if (argc > 1 && !is_quick) {
+    std::fprintf(stderr, "usage: %s [--quick]\n", argv[0]);
     return 64;
   }
   try {
-    run(argv);
+    run(is_quick);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
