@@ -218,10 +218,10 @@ final class BuilderTest extends TestCase
 
     public function testLeavesAPageOfAnotherVersionAlone(): void
     {
-        $this->publish('newer', 'apple');
-        $page = SharedMemory::folder('newer') . '/control';
+        $this->publish('another-version', 'apple');
+        $page = SharedMemory::folder('another-version') . '/control';
         SharedMemory::overwrite($page, substr_replace(file_get_contents($page), pack('v', 3), 12, 2));
-        $this->assertLeavesAlone('newer');
+        $this->assertLeavesAlone('another-version');
     }
 
     public function testLeavesASetAloneThatAnotherProcessPublishes(): void
