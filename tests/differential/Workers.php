@@ -10,9 +10,8 @@ use KeySieve\Tests\Support\Clock;
 final class Workers
 {
     private const STORIES_PER_PAIR = 200; // the extension keeps what it has mapped for each set
-    private const MOST_PAIRS = 4;
 
-    /** @var array<string, array{extension: Worker, package: Worker}> by settings, the one that was used last at the end */
+    /** @var array<string, array{extension: Worker, package: Worker}> by settings */
     private array $pairs = [];
     /** @var array<string, int> */
     private array $stories = [];
@@ -26,27 +25,11 @@ final class Workers
     public function pair(array $settings): array
     {
         $name = serialize($settings);
-        if (($this->stories[$name] ?? 0) >= self::STORIES_PER_PAIR) {
-            $this->forget($settings);
+        $this->stories[$name] ??= 0;
+        if ($this->stories[$name]++ % self::STORIES_PER_PAIR === 0) {
+            $this->pairs[$name] = ['extension' => $this->start('extension', $settings), 'package' => $this->start('package', $settings)];
         }
-        $pair = $this->pairs[$name] ?? [
-            'extension' => $this->start('extension', $settings),
-            'package' => $this->start('package', $settings),
-        ];
-        unset($this->pairs[$name]);
-        $this->pairs[$name] = $pair;
-        $this->stories[$name] = 1 + ($this->stories[$name] ?? 0);
-        if (count($this->pairs) > self::MOST_PAIRS) {
-            $oldest = array_key_first($this->pairs);
-            unset($this->pairs[$oldest], $this->stories[$oldest]);
-        }
-        return $pair;
-    }
-
-    /** Those who come next get new processes. */
-    public function forget(array $settings): void
-    {
-        unset($this->pairs[serialize($settings)], $this->stories[serialize($settings)]);
+        return $this->pairs[$name];
     }
 
     /** @param array<string, string> $settings of php.ini */
