@@ -12,18 +12,10 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\Group;
-use function KeySieve\candidate_sets;
 
 /** Everything but Ready answers maybe. Each state comes from a cause of its own; the others are in tests/core/shm. */
 final class AvailabilityTest extends TestCase
 {
-    public function testAnUnknownSetIsMissing(): void
-    {
-        $this->assertAnswersMaybe(new Set('unknown'), Availability::Missing);
-        self::assertNull((new Set('unknown'))->info());
-        self::assertSame(['unknown'], candidate_sets(['unknown'], 'pear'));
-    }
-
     public function testASetPastItsValidityIsExpired(): void
     {
         SharedMemory::put('expiring', ['apple']);

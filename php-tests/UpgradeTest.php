@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
@@ -108,26 +107,6 @@ final class UpgradeTest extends TestCase
         self::assertStringContainsString('format 1 is not built by this version, which knows 2 and 3', $refused->errors);
         Program::keysieve('publish', '--directory', (string) $this->directory, $old);
         self::assertSame('Incompatible true', $this->ask(3)->output);
-    }
-
-    public function testARunningWorkerThatIsBehindAnswersMaybe(): void
-    {
-        $publish = function (int $format, string ...$keys): void {
-            Program::output([self::program($format), 'publish', '--directory', (string) $this->directory, $this->build($format, $keys)]);
-        };
-        $publish(1, 'first');
-        $worker = new Background(new Folder('worker'), [...$this->interpreter(1), '-r', <<<'PHP'
-            $set = new KeySieve\Set('tags');
-            echo $set->info()->publication, "\n";
-            fgets(STDIN);
-            $second = $set->mayContain('second');
-            echo $set->availability()->name, ' ', $set->info()->publication, ' ', json_encode($second);
-            PHP], files: [['pipe', 'r'], ['pipe', 'w']]);
-        self::assertSame("1\n", fgets($worker->pipes[1]));
-        $publish(2, 'first', 'second');
-        fwrite($worker->pipes[0], "\n");
-        self::assertSame('Incompatible 1 true', stream_get_contents($worker->pipes[1]));
-        self::assertStringContainsString('has snapshot format 2', $worker->output());
     }
 
     /** Loader and store go back by one version: what is live stays, until a build of the old format comes. */

@@ -47,39 +47,6 @@ final class PagesTest extends TestCase
             HTML, $this->page(...$tags));
     }
 
-    public function testAPageOfAbsentTagsDoesNotEvenConnect(): void
-    {
-        $tags = self::keys(20, 'nothing');
-        $away = self::$examples->database . '.away';
-        rename(self::$examples->database, $away);
-        try {
-            $page = $this->page(...$tags);
-        } finally {
-            rename($away, self::$examples->database);
-        }
-        self::assertStringContainsString('<!-- 0 queries -->', $page);
-        self::assertSame(20, substr_count($page, '<li>nothing'));
-        self::assertStringNotContainsString('<a ', $page);
-    }
-
-    public function testBypassedSetsCostQueriesAndNoLink(): void
-    {
-        $expected = $this->page('猫', '犬');
-        self::assertStringContainsString('offers (2)', $expected);
-        foreach (['encyclopedia', 'shop'] as $set) {
-            SharedMemory::bypass($set);
-        }
-        try {
-            self::assertSame($expected, $this->page('猫', '犬'));
-            self::assertStringContainsString('<!-- 2 queries -->', $this->page('犬'));
-        } finally {
-            foreach (['encyclopedia', 'shop'] as $set) {
-                SharedMemory::bypass($set, '--off');
-            }
-        }
-        self::assertStringContainsString('<!-- 0 queries -->', $this->page('犬'));
-    }
-
     /** A process of another user may see other sets. */
     public function testTheStatusPageShowsTheStateOfEachSetAndWhyItDoesNotAnswer(): void
     {
