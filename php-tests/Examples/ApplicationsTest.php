@@ -25,6 +25,8 @@ final class ApplicationsTest extends FrameworkTestCase
         'found' => [42 => 'Cat food'],
         'loaded' => [[42]], // not 7
         'refused' => ['email', 'password'],
+        'source' => 'KeySieve\Reader\SnapshotFile', // without the extension
+        'clicks' => 'KeySieve\SeenSet',
     ];
     private const EXAMPLES = ['Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
 
@@ -55,6 +57,7 @@ final class ApplicationsTest extends FrameworkTestCase
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
         self::assertSame(self::PAGE, $this->page($application));
 
+        self::assertStringContainsString("fruits: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build")->output);
         $consume = "$console messenger:consume async --time-limit=120 --limit";
         $this->examples->shell("$consume=2");
         self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
@@ -77,6 +80,7 @@ final class ApplicationsTest extends FrameworkTestCase
         self::assertFileExists("$application/bootstrap/cache/config.php");
         self::assertSame(self::PAGE, $this->page($application));
 
+        self::assertStringContainsString("fruits: 2 keys, in $application/storage/sets\n", $this->examples->shell("$artisan keysieve:build")->output);
         $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
         $this->examples->shell("$work=2");
         self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
@@ -96,6 +100,7 @@ final class ApplicationsTest extends FrameworkTestCase
     {
         $application = Framework::application($framework);
         Program::succeed(['cp', '-r', __DIR__ . "/../applications/$name/.", $application]);
+        copy(__DIR__ . '/../applications/Fruits.php', "$application/$source/Fruits.php");
         foreach (self::EXAMPLES as $file) {
             $files[$file] = "$source/" . basename($file);
         }

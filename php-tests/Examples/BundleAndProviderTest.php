@@ -26,24 +26,6 @@ final class BundleAndProviderTest extends FrameworkTestCase
                     echo $container->getAlias("KeySieve\Membership \$$argument"), ' ';
                 }
                 PHP];
-            yield "$framework: builds the sets of its services" => [$framework, "fruits: 2 keys, in \n0", <<<'PHP'
-                final class Fruits implements KeySieve\Build\SetSource
-                {
-                    public function name(): string { return 'fruits'; }
-                    public function fpr(): float { return 0.01; }
-                    public function keyFunction(): ?string { return null; }
-                    public function values(): iterable { return ['apple', 'pear']; }
-                }
-                $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
-                $container->setParameter('kernel.project_dir', TEMPORARY);
-                $container->register(Fruits::class, Fruits::class)->setAutoconfigured(true);
-                (new KeySieve\Symfony\KeysieveExtension())->load([[]], $container);
-                $container->getDefinition(KeySieve\Symfony\BuildSets::class)->setPublic(true);
-                $container->compile();
-                $command = new Symfony\Component\Console\Tester\CommandTester($container->get(KeySieve\Symfony\BuildSets::class));
-                $status = $command->execute([]);
-                echo str_replace(TEMPORARY . '/var/sets', '', $command->getDisplay()), $status;
-                PHP];
             yield "$framework: a validator asks its set by its own key profile" => [$framework, 'true', <<<'PHP'
                 $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
                 $settings = ['sets' => ['breached' => ['key_profile' => 'raw']], 'breached_passwords' => 'breached'];
@@ -94,18 +76,6 @@ final class BundleAndProviderTest extends FrameworkTestCase
                 App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
                 $app = App::boot();
                 echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
-                PHP];
-            yield "$framework: builds the sets of its settings" => [$framework, "KEYSIEVE", <<<'PHP'
-                final class Fruits implements KeySieve\Build\SetSource
-                {
-                    public function name(): string { return 'fruits'; }
-                    public function fpr(): float { return 0.01; }
-                    public function keyFunction(): ?string { return null; }
-                    public function values(): iterable { return ['apple', 'pear']; }
-                }
-                App::cacheSettings(['keysieve' => ['sources' => [Fruits::class]]]);
-                App::artisan(KeySieve\Laravel\BuildSets::class);
-                echo substr(file_get_contents(TEMPORARY . '/storage/sets/fruits.ks'), 0, 8);
                 PHP];
             yield "$framework: boots with settings that lack what is newer" => [$framework, '[true,false,{"sets":{"shop":null},"source":null,"seen_sets":[],"sources":[],"disposable_domains":null,"breached_passwords":null,"adds":null}]', <<<'PHP'
                 App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);

@@ -7,7 +7,6 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
-use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -23,12 +22,6 @@ final class FrameworksTest extends FrameworkTestCase
         }
         echo implode(' ', array_keys(KeySieve\stats())), "\n";
         PHP;
-
-    public function testComposerAcceptsThePackage(): void
-    {
-        $file = Examples::path('../php/composer.json');
-        self::assertStringContainsString("$file is valid", Program::output(['composer', 'validate', '--strict', '--no-interaction', $file]));
-    }
 
     /** @return iterable<string, array{string, string}> a framework, and code that makes $links with a fake shop that has none of the tags */
     public static function containers(): iterable
@@ -50,64 +43,10 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /** @return iterable<string, array{string, string}> */
-    public static function booted(): iterable
-    {
-        foreach (Framework::symfony() as $framework) {
-            yield $framework => [$framework, 'App::container();'];
-        }
-        foreach (Framework::laravel() as $framework) {
-            yield $framework => [$framework, 'App::boot();'];
-        }
-    }
-
-    #[DataProvider('booted')]
-    public function testTheConfigurationSaysWhereThePackageFindsSets(string $framework, string $boot): void
-    {
-        $code = 'echo get_debug_type(KeySieve\Reader\Settings::sourceOf("shop"));';
-        self::assertSame('KeySieve\Reader\SnapshotFile', $this->code($framework, $boot . $code));
-    }
-
     #[DataProvider('containers')]
     public function testAContainerPassesAFakeToTests(string $framework, string $code): void
     {
         self::assertSame("猫: 猫 0\n犬:  0\nencyclopedia\n", $this->code($framework, $code . self::PRINT_LINKS));
-    }
-
-    /** @return iterable<string, array{string, string, string}> a framework, code that makes $clicks, and its class */
-    public static function seenSets(): iterable
-    {
-        foreach (Framework::symfony() as $framework) {
-            $code = static fn (string $prepare): string => <<<PHP
-                final class Clicks
-                {
-                    public function __construct(public readonly KeySieve\SeenKeys \$clicks)
-                    {
-                    }
-                }
-                \$clicks = App::container(static function (\$container): void {
-                    \$container->register(Clicks::class, Clicks::class)->setPublic(true)->setAutowired(true);
-                    $prepare
-                })->get(Clicks::class)->clicks;
-                PHP;
-            yield $framework => [$framework, $code(''), 'KeySieve\SeenSet'];
-            $fake = '$container->register("keysieve.seen.clicks", KeySieve\Testing\RememberedKeys::class);';
-            yield "$framework in a test" => [$framework, $code($fake), 'KeySieve\Testing\RememberedKeys'];
-        }
-        foreach (Framework::laravel() as $framework) {
-            yield $framework => [$framework, '$clicks = App::boot()->make("keysieve.seen.clicks");', 'KeySieve\SeenSet'];
-            yield "$framework in a test" => [$framework, <<<'PHP'
-                $app = App::boot();
-                $app->instance('keysieve.seen.clicks', new KeySieve\Testing\RememberedKeys());
-                $clicks = $app->make('keysieve.seen.clicks');
-                PHP, 'KeySieve\Testing\RememberedKeys'];
-        }
-    }
-
-    #[DataProvider('seenSets')]
-    public function testAContainerPassesSeenSetsAndFakes(string $framework, string $code, string $class): void
-    {
-        self::assertSame($class, $this->code($framework, "$code\necho \$clicks::class;"));
     }
 
     /** @return iterable<string, array{string, string}> a framework, and code that makes its $cache */

@@ -10,6 +10,8 @@ use Doctrine\ORM\EntityManagerInterface;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
+use KeySieve\Reader\Settings;
+use KeySieve\SeenKeys;
 use KeySieve\Symfony\NotBreached;
 use KeySieve\Symfony\NotDisposable;
 use Symfony\Component\DependencyInjection\Attribute\Autowire;
@@ -26,6 +28,7 @@ final class Page
         private readonly TagLinks $links,
         private readonly Membership $articles,
         private readonly Membership $products,
+        private readonly SeenKeys $clicks,
         private readonly EntityManagerInterface $entities,
         private readonly ValidatorInterface $validator,
         private readonly MessageBusInterface $messages,
@@ -76,6 +79,8 @@ final class Page
             'found' => $found,
             'loaded' => $loaded,
             'refused' => $refused,
+            'source' => get_debug_type(Settings::sourceOf('shop')),
+            'clicks' => $this->clicks::class,
         ]);
     }
 }
