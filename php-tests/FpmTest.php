@@ -32,6 +32,8 @@ final class FpmTest extends TestCase
         ]);
         PHP;
 
+    private const ANSWERS = 'echo json_encode((new KeySieve\Set($_SERVER["QUERY_STRING"]))->mayContainMany(["apple", "pear"]));';
+
     private static function directoryOf(string $site): string
     {
         return SharedMemory::directory() . "-$site";
@@ -122,6 +124,41 @@ final class FpmTest extends TestCase
             }
         }
         self::assertSame([true, true], self::ask($pool, 'keysieve.owner=nobody')['answers']);
+    }
+
+    /** The owner is known by a name, which cannot be looked up in there. */
+    public function testAWorkerInAChrootAnswers(): void
+    {
+        SharedMemory::publish(SharedMemory::build('chrooted', ['apple']), ['--group', 'www-data']);
+        Program::output(['chown', '-R', 'daemon', SharedMemory::folder('chrooted')]);
+        $pool = new FpmPool(
+            self::ANSWERS,
+            ['pages' => ['chroot' => sys_get_temp_dir(), 'user' => 'www-data', 'php_admin_value[error_log]' => null]],
+            settings: ['keysieve.owner' => 'daemon'],
+        );
+        self::assertSame('[true,false]', $pool->request('chrooted')->body());
+    }
+
+    public function testAWorkerUnderOpenBasedirAnswersFromFilesThatItMayNotRead(): void
+    {
+        SharedMemory::put('based', ['apple']);
+        $read = 'echo json_encode(@file_get_contents(' . var_export(SharedMemory::folder('based') . '/control', true) . '));';
+        $pool = new FpmPool($read . self::ANSWERS, ['pages' => ['php_admin_value[open_basedir]' => '{folder}']]);
+        self::assertSame('false[true,false]', $pool->request('based')->body());
+    }
+
+    /** One master, three pools: one runs as the set's owner, one is in its group, one is neither and is told nothing. */
+    public function testOnlyPoolsOfTheOwnerAndItsGroupReadTheSet(): void
+    {
+        SharedMemory::publish(SharedMemory::build('shared', ['apple']), ['--group', 'www-data']);
+        $pool = new FpmPool(self::ANSWERS, [
+            'owner' => [],
+            'member' => ['user' => 'daemon', 'group' => 'www-data'],
+            'strange' => ['user' => 'nobody', 'group' => 'nogroup'],
+        ]);
+        $answers = array_map(static fn (string $name): string => $pool->request('shared', $name)->body(), ['owner', 'member', 'strange']);
+        self::assertSame(['[true,false]', '[true,false]', '[true,true]'], $answers);
+        self::assertStringContainsString('Permission denied', file_get_contents($pool->log));
     }
 
     /** @return iterable<string, array{string}> */

@@ -8,7 +8,6 @@ use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
-use KeySieve\Tests\Support\Nginx;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
@@ -40,6 +39,7 @@ final class FpmLoadTest extends TestCase
     private int $mounts = 0;
     private Loader $loader;
     private Folder $folder;
+    private string $url;
     private int $added = 0;
     private int $seen = 0;
 
@@ -70,10 +70,10 @@ final class FpmLoadTest extends TestCase
             'pm.max_children' => (string) self::WORKERS,
             'php_admin_value[keysieve.directory]' => (string) $this->directory,
         ]]);
-        $nginx = new Nginx($pool);
+        $nginx = $this->nginx($pool);
 
         $seconds = Soak::seconds(5);
-        $command = ['wrk', '-t', '1', '-c', '16', '-d', self::LONGEST, '--timeout', self::TIMEOUT, '--latency', $nginx->url];
+        $command = ['wrk', '-t', '1', '-c', '16', '-d', self::LONGEST, '--timeout', self::TIMEOUT, '--latency', $this->url];
         $wrk = new Background(new Folder('wrk'), $command);
         $refreshes = 0;
         for ($end = microtime(true) + $seconds; microtime(true) < $end || $this->seen === 0;) {
@@ -88,7 +88,7 @@ final class FpmLoadTest extends TestCase
         $wrk->end(SIGINT); // it reports
         $report = $wrk->output();
 
-        $all = $report . $nginx->log() . file_get_contents($pool->log);
+        $all = $report . file_get_contents("$this->folder/nginx.log") . file_get_contents($pool->log);
         self::assertStringNotContainsString('Non-2xx', $report, $all);
         self::assertStringNotContainsString('Socket errors', $report, $all);
         // A worker that had missed a publication when the folder went has nothing to answer from until the next one.
@@ -110,6 +110,43 @@ final class FpmLoadTest extends TestCase
             intdiv($refreshes + 1, 2),
             $figures[1],
         ));
+    }
+
+    /** Hands every request to the page of that php-fpm. */
+    private function nginx(FpmPool $pool): Background
+    {
+        $address = stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
+        $this->url = "http://$address/";
+        $user = posix_geteuid() === 0 ? 'user root;' : '';
+        file_put_contents("{$this->folder}/nginx.conf", <<<CONF
+            $user
+            daemon off;
+            worker_processes 1;
+            pid {$this->folder}/pid;
+            error_log {$this->folder}/nginx.log;
+            events { worker_connections 256; }
+            http {
+              access_log off;
+              client_body_temp_path {$this->folder}; fastcgi_temp_path {$this->folder};
+              proxy_temp_path {$this->folder}; scgi_temp_path {$this->folder}; uwsgi_temp_path {$this->folder};
+              keepalive_requests 1000000000;
+              server {
+                listen $address;
+                location / {
+                  fastcgi_param SCRIPT_FILENAME {$pool->page};
+                  fastcgi_param QUERY_STRING \$query_string;
+                  fastcgi_param REQUEST_METHOD \$request_method;
+                  fastcgi_read_timeout 300;
+                  fastcgi_pass unix:{$pool->socket};
+                }
+              }
+            }
+
+            CONF);
+        $program = array_values(array_filter(['/usr/sbin/nginx', '/usr/local/sbin/nginx'], is_executable(...)))[0] ?? 'nginx';
+        $nginx = new Background($this->folder, [$program, '-c', "{$this->folder}/nginx.conf", '-e', "{$this->folder}/nginx.log"]);
+        $nginx->awaitListening("tcp://$address");
+        return $nginx;
     }
 
     /** As a batch would make it. */
