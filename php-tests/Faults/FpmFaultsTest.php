@@ -9,7 +9,6 @@ use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
@@ -22,12 +21,6 @@ use PHPUnit\Framework\Attributes\Group;
 final class FpmFaultsTest extends TestCase
 {
     private const KEYS = 20_000;
-    private const PUBLISH_IS_LOCKED = 75;
-
-    /** System calls of a publish, by name and number, from its first file to its last rename. */
-    private const MOMENTS_OF_A_PUBLISH
-        = ['fchmod:1', 'write:1', 'fchmod:2', 'ftruncate:1', 'write:2', 'write:3', 'renameat2:1', 'renameat2:2'];
-
     private const CLIENTS = 4;
 
     /** A client: asks for the page without a pause until its standard input ends, and prints how that went. */
@@ -109,20 +102,6 @@ final class FpmFaultsTest extends TestCase
             SharedMemory::publish($this->snapshot);
         }
         $this->report("php-fpm: $rounds reloads, $rounds restarts");
-    }
-
-    public function testReloadsInTheMiddleOfAPublishFailNoRequest(): void
-    {
-        $this->serveWithoutPause('half');
-        $rounds = Soak::rounds(count(self::MOMENTS_OF_A_PUBLISH), 200);
-        for ($round = 0; $round < $rounds; ++$round) {
-            $publish = $this->startPublishUntil(self::MOMENTS_OF_A_PUBLISH[$round % count(self::MOMENTS_OF_A_PUBLISH)]);
-            $this->replaceWorkers($this->pool->reload(...));
-            self::assertSame(self::PUBLISH_IS_LOCKED, Program::run($this->publishCommand())->status, 'it is still under way');
-            $publish->signal(SIGCONT);
-            self::assertSame(0, $publish->status());
-        }
-        $this->report("php-fpm: $rounds reloads while a publish stood still in its middle");
     }
 
     /** The whole way of the data: key list, snapshot of another kind and seed each time, LMDB, the real keysieved, shared memory, php-fpm. */
@@ -236,26 +215,6 @@ final class FpmFaultsTest extends TestCase
         $do();
         $workers = fn (): string => implode(' ', $before) . ' before, ' . implode(' ', $this->pool->workers()) . ' now';
         self::assertSoon(fn (): bool => $both() && array_intersect($this->pool->workers(), $before) === [], $workers);
-    }
-
-    /** Starts a publish that stops (SIGSTOP) behind that system call, with the lock held. */
-    private function startPublishUntil(string $moment): Background
-    {
-        $folder = new Folder('publish');
-        [$call, $number] = explode(':', $moment);
-        // By -D strace is the grandchild, and the publish itself the process that is started here.
-        $strace = ['strace', '-D', '-o', "$folder/trace", '-e', "trace=$call", '-e', "inject=$call:signal=SIGSTOP:when=$number"];
-        touch("$folder/trace");
-        $publish = new Background($folder, [...$strace, ...$this->publishCommand()]);
-        $hasStopped = static fn (): bool => str_contains(file_get_contents("$folder/trace"), '--- stopped by SIGSTOP');
-        self::assertSoon($hasStopped, "no publish has stopped behind $moment");
-        return $publish;
-    }
-
-    /** @return string[] */
-    private function publishCommand(): array
-    {
-        return [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', SharedMemory::directory(), $this->snapshot];
     }
 
     /** Stops the clients. Every request must have been answered, and rightly. */
