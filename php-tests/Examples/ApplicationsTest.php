@@ -24,7 +24,10 @@ final class ApplicationsTest extends FrameworkTestCase
         'titles' => ['Mädchen'], // as the database has cut it, and not what the store has refused
         'found' => [42 => 'Cat food'],
         'loaded' => [[42]], // not 7
-        'refused' => ['email', 'password'],
+        'refused' => [
+            'email' => 'Please use a permanent e-mail address.',
+            'password' => 'This password is in a list of known passwords. Please choose another one.',
+        ],
         'source' => 'KeySieve\Reader\SnapshotFile', // without the extension
         'clicks' => 'KeySieve\SeenSet',
     ];

@@ -49,7 +49,7 @@ Route::get('/', static function (TagLinks $links): array {
         'titles' => Article::pluck('title')->all(),
         'found' => $find(app('keysieve.products')->candidates([42, 7])),
         'loaded' => $loaded,
-        'refused' => Validator::make($registration, $rules)->errors()->keys(),
+        'refused' => array_map(current(...), Validator::make($registration, $rules)->errors()->toArray()),
         'source' => get_debug_type(Settings::sourceOf('shop')),
         'clicks' => app('keysieve.seen.clicks')::class,
     ];

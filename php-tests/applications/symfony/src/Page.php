@@ -66,7 +66,7 @@ final class Page
         };
         $refused = [];
         foreach ($this->validator->validate($registration) as $violation) {
-            $refused[] = $violation->getPropertyPath();
+            $refused[$violation->getPropertyPath()] = $violation->getMessage();
         }
         $found = $find($this->products->candidates([42, 7]));
         try {
