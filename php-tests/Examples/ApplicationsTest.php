@@ -117,7 +117,7 @@ final class ApplicationsTest extends FrameworkTestCase
     /** @return array<string, mixed> */
     private function page(string $application): array
     {
-        $pool = $this->examples->pool(page: 'require ' . var_export("$application/public/index.php", true) . ';');
+        $pool = $this->examples->pool('require ' . var_export("$application/public/index.php", true) . ';');
         $body = $pool->request()->body();
         return json_decode($body, true) ?? self::fail($body);
     }
