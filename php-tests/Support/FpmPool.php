@@ -135,10 +135,12 @@ final class FpmPool
             $files[3] = $this->listening;
             $environment['FPM_SOCKETS'] = stream_socket_get_name($this->listening, false) . '=3';
         }
+        $starts = fn (): int => substr_count((string) @file_get_contents("{$this->directory}/fpm.log"), 'ready to handle connections');
+        $before = $starts();
         $this->master = new Background($this->directory, $command, $environment, $files);
         if ($this->listening === null) {
             $this->master->awaitListening($this->address(array_key_first($this->pools)));
-        } elseif (!Deadline::reaches(fn (): bool => $this->workers() !== [])) { // the socket took connections before
+        } elseif (!Deadline::reaches(static fn (): bool => $starts() > $before)) { // the socket took connections before
             throw new \RuntimeException("php-fpm did not start: {$this->master->output()}");
         }
     }
