@@ -82,7 +82,7 @@ final class FpmLoadTest extends TestCase
         self::assertSoon(fn (): bool => $this->generation() === 1, $this->loader->log(...));
         $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added", mayBeMissing: true);
         $directives['php_admin_value[keysieve.directory]'] = (string) $this->directory;
-        $this->pool = new FpmPool($page, ['pages' => $directives], listening: stream_socket_server('tcp://127.0.0.1:0')); // also while no master is there
+        $this->pool = new FpmPool($page, ['pages' => $directives]);
         $nginx = $this->nginx();
 
         $seconds = intdiv(Soak::seconds(15), 3);
@@ -131,7 +131,6 @@ final class FpmLoadTest extends TestCase
         $address = stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
         $this->url = "http://$address/";
         $user = posix_geteuid() === 0 ? 'user root;' : '';
-        $fpm = substr($this->pool->address('pages'), strlen('tcp://'));
         file_put_contents("{$this->folder}/nginx.conf", <<<CONF
             $user
             daemon off;
@@ -151,7 +150,7 @@ final class FpmLoadTest extends TestCase
                   fastcgi_param QUERY_STRING \$query_string;
                   fastcgi_param REQUEST_METHOD \$request_method;
                   fastcgi_read_timeout 300;
-                  fastcgi_pass $fpm;
+                  fastcgi_pass {$this->pool->address()};
                 }
               }
             }
