@@ -151,7 +151,7 @@ final class UpgradeTest extends TestCase
      */
     private function loaderWith(array $keys, int $builder, int $loaderFormat): Loader
     {
-        $loader = new Loader(['tags'], null, (string) $this->directory, self::programs($loaderFormat));
+        $loader = new Loader(['tags'], (string) $this->directory, self::programs($loaderFormat));
         $loader->push($this->build($builder, $keys), self::programs($builder));
         $this->awaitPublication(1, $builder, $loader);
         return $loader;
