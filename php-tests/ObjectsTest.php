@@ -125,15 +125,6 @@ final class ObjectsTest extends TestCase
     }
 
     #[DataProvider('objects')]
-    public function testIsReadOnly(object $object): void
-    {
-        self::assertNotEmpty(get_object_vars($object));
-        foreach (array_keys(get_object_vars($object)) as $property) {
-            self::assertThrows(\Error::class, 'Cannot modify readonly property', static fn () => $object->$property = 1);
-        }
-    }
-
-    #[DataProvider('objects')]
     public function testADumpShowsItsPropertiesAndNothingElse(object $object): void
     {
         $properties = substr(print_r(get_object_vars($object), true), strlen('Array'));
