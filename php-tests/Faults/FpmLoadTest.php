@@ -12,7 +12,6 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
-use KeySieve\Tests\Support\VerifyingPage;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -34,6 +33,33 @@ final class FpmLoadTest extends TestCase
     private const TIMEOUT = '300s';
     /** wrk is ended before: when pages have asked for added keys, however long that takes. */
     private const LONGEST = '10h';
+
+    /** Answers 500 if a key of the set is absent, or none of those that are strange to it; while it is missing, every answer is maybe. */
+    private const PAGE = <<<'PHP'
+        function some(string $name, int $from, int $to): array
+        {
+            return array_map(static fn (): string => "$name " . random_int($from, $to), range(1, 10));
+        }
+        $keys = [...some('key', 1, COUNT), ...some('key', 1, COUNT)];
+        $added = (int) file_get_contents('ADDED');
+        if ($added > 0) {
+            array_push($keys, ...some('added', 1, $added), ...some('added', max(1, $added - 50), $added));
+        }
+        $set = new KeySieve\Set('SET');
+        $state = $set->availability()->name;
+        $lost = array_diff($keys, $set->candidates(array_slice($keys, 10)), array_filter(array_slice($keys, 0, 10), $set->mayContain(...)));
+        $strange = [...some('strange', 1, 1 << 40), ...some('strange', 1, 1 << 40)];
+        $trouble = match (true) {
+            !in_array($state, ['Ready', 'Missing'], true) => "is $state",
+            $lost !== [] => 'has lost ' . implode(', ', $lost),
+            $state === 'Ready' && $set->candidates($strange) === $strange && $set->availability()->name === 'Ready' => 'knows everything',
+            default => null,
+        };
+        if ($trouble !== null) {
+            http_response_code(500);
+            error_log("SET $trouble");
+        }
+        PHP;
 
     /** In memory, as /run is. */
     private Folder $directory;
@@ -80,7 +106,7 @@ final class FpmLoadTest extends TestCase
         $this->tellPages();
         $this->refresh(0);
         self::assertSoon(fn (): bool => $this->generation() === 1, $this->loader->log(...));
-        $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added", mayBeMissing: true);
+        $page = strtr(self::PAGE, ['SET' => self::SET, 'COUNT' => (string) self::KEYS, 'ADDED' => "{$this->folder}/added"]);
         $directives['php_admin_value[keysieve.directory]'] = (string) $this->directory;
         $this->pool = new FpmPool($page, ['pages' => $directives]);
         $nginx = $this->nginx();
