@@ -52,20 +52,6 @@ final class AnswersTest extends TestCase
         }
     }
 
-    #[DataProvider('kinds')]
-    public function testABatchAnswersLikeSingleCalls(string $kind): void
-    {
-        $set = new Set("lines-$kind");
-        foreach ([0, 1, 31, 32, 33, 63, 64, 65, 128, 1_000] as $size) {
-            $keys = [...self::keys($size, 'foreign'), ...self::keys($size)];
-            shuffle($keys);
-            $keys = array_slice($keys, 0, $size);
-            $single = array_map($set->mayContain(...), $keys);
-            self::assertSame($single, $set->mayContainMany($keys), "$size keys");
-            self::assertSame(array_keys(array_filter($single)), array_keys($set->candidates($keys)), "$size keys");
-        }
-    }
-
     public function testAnIntegerIsItsDecimalString(): void
     {
         $set = new Set('lines-bloom');
@@ -75,38 +61,6 @@ final class AnswersTest extends TestCase
         }
         SharedMemory::put('seven', [7]);
         self::assertSame([true, true, false], (new Set('seven'))->mayContainMany([7, '7', '07']), 'other spellings are other keys');
-    }
-
-    /** @return iterable<string, array{array, array}> keys of lines-bloom and foreign ones, and the answers */
-    public static function arrays(): iterable
-    {
-        yield 'empty' => [[], []];
-        yield 'list' => [['apple', 'foreign'], [true, false]];
-        yield 'list with holes' => [[1 => 'foreign', 2 => '猫', 3 => 'apple'], [1 => false, 2 => true, 3 => true]];
-        yield 'map' => [
-            ['z' => 'foreign', 7 => '猫', 'a' => 'foreign too', 3 => 42, '' => 'apple'],
-            ['z' => false, 7 => true, 'a' => false, 3 => true, '' => true],
-        ];
-    }
-
-    /**
-     * @param array<string|int> $keys
-     * @param bool[]            $answers
-     */
-    #[DataProvider('arrays')]
-    public function testABatchKeepsArrayKeysAndOrder(array $keys, array $answers): void
-    {
-        $set = new Set('lines-bloom');
-        $indexes = array_keys($keys);
-        $results = $set->mayContainMany($keys);
-        $candidates = $set->candidates($keys);
-        self::assertSame($answers, $results);
-        self::assertSame(array_intersect_key($keys, array_filter($answers)), $candidates);
-        self::assertSame($indexes, array_keys($keys), 'the argument stays as it was');
-        foreach ([[$answers, $results], [array_filter($answers), $candidates]] as [$expected, $array]) {
-            $expected[] = $array[] = 'appended';
-            self::assertSame(array_keys($expected), array_keys($array), 'it is an ordinary array');
-        }
     }
 
     public function testCandidatesOfAListKeepTheirPlacesHoweverFewTheyAre(): void

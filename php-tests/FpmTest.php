@@ -32,6 +32,8 @@ final class FpmTest extends TestCase
         ]);
         PHP;
 
+    private const ANSWERS = 'echo json_encode((new KeySieve\Set($_SERVER["QUERY_STRING"]))->mayContainMany(["apple", "pear"]));';
+
     private static function directoryOf(string $site): string
     {
         return SharedMemory::directory() . "-$site";
@@ -53,23 +55,18 @@ final class FpmTest extends TestCase
         self::publish('pears', 'pear');
     }
 
-    public function testEachWorkerLogsAnUnknownSetOnceAndFindsItWhenItIsPublished(): void
+    public function testAWorkerLogsAnUnknownSetOnceAndFindsItWhenItIsPublished(): void
     {
-        $pool = new FpmPool(<<<'PHP'
-            usleep(20_000); // so that both workers get requests
-            $answers = (new KeySieve\Set('fpm-unknown'))->mayContainMany(['apple', 'pear']);
-            echo json_encode(['worker' => getmypid(), 'answer' => [...$answers, opcache_get_status(false)['jit']['on']]]);
-            PHP);
+        $ask = 'echo json_encode([...(new KeySieve\Set("fpm-unknown"))->mayContainMany(["apple", "pear"]), opcache_get_status(false)["jit"]["on"]]);';
+        $pool = new FpmPool($ask, ['pages' => ['pm.max_children' => '1']]);
         for ($round = 0; $round < 10; ++$round) {
-            $unknown = $pool->askBothWorkers();
-            self::assertSame([[true, true, true], [true, true, true]], array_values($unknown));
+            self::assertSame('[true,true,true]', $pool->request()->body());
         }
         $logged = static fn (string $line): int => substr_count(file_get_contents($pool->log), "set \"fpm-unknown\" is $line");
-        self::assertSame(2, $logged('missing'));
+        self::assertSame(1, $logged('missing'));
         SharedMemory::put('fpm-unknown', ['apple']);
-        $known = array_fill_keys(array_keys($unknown), [true, false, true]); // none was restarted
-        self::assertSoon(static fn (): bool => $pool->askBothWorkers() === $known);
-        self::assertSame(2, $logged('ready again'));
+        self::assertSoon(static fn (): bool => $pool->request()->body() === '[true,false,true]');
+        self::assertSame(1, $logged('ready again'));
     }
 
     public function testEachSiteIsAnsweredFromItsOwnDirectory(): void
@@ -122,6 +119,41 @@ final class FpmTest extends TestCase
             }
         }
         self::assertSame([true, true], self::ask($pool, 'keysieve.owner=nobody')['answers']);
+    }
+
+    /** The owner is known by a name, which cannot be looked up in there. */
+    public function testAWorkerInAChrootAnswers(): void
+    {
+        SharedMemory::publish(SharedMemory::build('chrooted', ['apple']), ['--group', 'www-data']);
+        Program::output(['chown', '-R', 'daemon', SharedMemory::folder('chrooted')]);
+        $pool = new FpmPool(
+            self::ANSWERS,
+            ['pages' => ['chroot' => sys_get_temp_dir(), 'user' => 'www-data', 'php_admin_value[error_log]' => null]],
+            settings: ['keysieve.owner' => 'daemon'],
+        );
+        self::assertSame('[true,false]', $pool->request('chrooted')->body());
+    }
+
+    public function testAWorkerUnderOpenBasedirAnswersFromFilesThatItMayNotRead(): void
+    {
+        SharedMemory::put('based', ['apple']);
+        $read = 'echo json_encode(@file_get_contents(' . var_export(SharedMemory::folder('based') . '/control', true) . '));';
+        $pool = new FpmPool($read . self::ANSWERS, ['pages' => ['php_admin_value[open_basedir]' => '{folder}']]);
+        self::assertSame('false[true,false]', $pool->request('based')->body());
+    }
+
+    /** One master, three pools: one runs as the set's owner, one is in its group, one is neither and is told nothing. */
+    public function testOnlyPoolsOfTheOwnerAndItsGroupReadTheSet(): void
+    {
+        SharedMemory::publish(SharedMemory::build('shared', ['apple']), ['--group', 'www-data']);
+        $pool = new FpmPool(self::ANSWERS, [
+            'owner' => [],
+            'member' => ['user' => 'daemon', 'group' => 'www-data'],
+            'strange' => ['user' => 'nobody', 'group' => 'nogroup'],
+        ]);
+        $answers = array_map(static fn (string $name): string => $pool->request('shared', $name)->body(), ['owner', 'member', 'strange']);
+        self::assertSame(['[true,false]', '[true,false]', '[true,true]'], $answers);
+        self::assertStringContainsString('Permission denied', file_get_contents($pool->log));
     }
 
     /** @return iterable<string, array{string}> */

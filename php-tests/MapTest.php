@@ -162,9 +162,6 @@ final class MapTest extends TestCase
     public static function unavailable(): iterable
     {
         yield 'missing' => ['nowhere', Availability::Missing, null];
-        yield 'expired' => ['expired', Availability::Expired, null];
-        yield 'bypassed' => ['bypassed', Availability::Bypassed, null];
-        yield 'incompatible' => ['newer', Availability::Incompatible, null];
         yield 'another key profile' => ['tiers', Availability::Incompatible, 'lower'];
         yield 'no map' => ['plain', Availability::Incompatible, null];
     }
@@ -172,18 +169,7 @@ final class MapTest extends TestCase
     #[DataProvider('unavailable')]
     public function testAKeyIsUnknownWhileTheMapIsUnavailable(string $name, Availability $availability, ?string $keyProfile): void
     {
-        $file = SharedMemory::folder($name) . '/0000000000000001.ks';
-        if (in_array($name, ['expired', 'bypassed', 'newer'], true)) {
-            SharedMemory::publish(SharedMemory::buildMap($name, self::TIERS));
-        }
-        match ($name) {
-            'expired' => SharedMemory::forge($file, valid_for: 1),
-            'newer' => SharedMemory::forge($file, format: 2),
-            'bypassed' => SharedMemory::bypass($name),
-            default => null,
-        };
         $map = new Map($name, $keyProfile);
-        self::assertSoon(static fn (): bool => $map->availability() === $availability);
         self::assertSame($availability, $map->availability());
         self::assertSame(5, $map->get('apple', static fn (string $key): int => strlen($key)));
         self::assertNull($map->get('apple', static fn () => null));

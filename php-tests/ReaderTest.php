@@ -9,7 +9,6 @@ use KeySieve\Reader\File;
 use KeySieve\Reader\Snapshot;
 use KeySieve\Set;
 use KeySieve\Tests\Differential\SnapshotBytes;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -42,25 +41,13 @@ final class ReaderTest extends TestCase
         self::assertThrows(\RuntimeException::class, $fault, static fn () => SharedMemory::publish($file));
     }
 
-    /** @return iterable<string, array{string, string[]}> a set, and options of `keysieve build` */
-    public static function largeSets(): iterable
+    /** With two levels. The package keeps only single shards of it. */
+    public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(): void
     {
-        yield 'one level' => ['large', ['--kind', 'split_block_bloom', '--fpr', '0.01']];
-        yield 'known-absent keys, small shards' => ['large-two-levels', ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent']];
-    }
-
-    /**
-     * The package keeps only single shards of it.
-     *
-     * @param string[] $options
-     */
-    #[DataProvider('largeSets')]
-    public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(string $name, array $options): void
-    {
-        if (end($options) === '--known-absent') {
-            $options[] = SharedMemory::directory() . '/reader.absent';
-            file_put_contents(end($options), implode("\n", self::keys(100_000, 'absent')) . "\n");
-        }
+        $absent = SharedMemory::directory() . '/reader.absent';
+        file_put_contents($absent, implode("\n", self::keys(100_000, 'absent')) . "\n");
+        $name = 'large';
+        $options = ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent', $absent];
         SharedMemory::put($name, range(1, 2_000_000), $options);
         $file = SharedMemory::directory() . "/$name.ks";
         self::assertGreaterThan(2 << 20, filesize($file));
@@ -81,24 +68,6 @@ final class ReaderTest extends TestCase
         self::assertGreaterThan(0, $refused);
     }
 
-    public function testAnswersLikeTheExtensionInGoldenSnapshots(): void
-    {
-        $endless = SharedMemory::directory() . '/endless.ks';
-        $files = glob(dirname(__DIR__) . '/tests/golden/*.ks');
-        self::assertNotSame([], $files);
-        foreach ($files as $file) {
-            copy($file, $endless);
-            SharedMemory::forge($endless, valid_for: 0);
-            $name = (new SnapshotBytes(file_get_contents($endless)))->text('set_name');
-            $snapshot = new Snapshot($name, self::open($endless));
-            SharedMemory::publish($endless);
-            $set = new Set($name);
-            self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kind::NAME && $set->info()->keyCount === $snapshot->fields['keyCount']);
-            $keys = [...range(1, 5_000), ...self::keys(5_000)];
-            self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys), basename($file));
-        }
-    }
-
     public function testAWrongByteIsRefusedWhereverItIs(): void
     {
         $absent = SharedMemory::directory() . '/reader.absent';
@@ -109,25 +78,6 @@ final class ReaderTest extends TestCase
         }
         $map = SharedMemory::buildMap('damaged', self::smallValues(), ['--shard-size', '1KiB']);
         self::assertEachWrongByteIsRefused('a map', $map, self::values(...));
-    }
-
-    public function testASnapshotOfAnotherLengthIsRefused(): void
-    {
-        $whole = file_get_contents(SharedMemory::build('lengths', self::keys(300)));
-        foreach (['' => 'is not a whole snapshot', substr($whole, 0, -1) => 'is cut short', "$whole-" => 'is too long'] as $bytes => $reason) {
-            self::assertThrows(Failure::class, $reason, static fn () => new Snapshot('lengths', self::file((string) $bytes)));
-        }
-        self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => new Snapshot('other', self::file($whole)));
-    }
-
-    /** Its signature is for loaders. Without it there would be no table of digests between the others. */
-    public function testASignedSnapshotAnswersAsAnyOther(): void
-    {
-        $key = SharedMemory::directory() . '/signing.key';
-        Program::keysieve('keygen', $key);
-        $snapshot = new Snapshot('signed', self::open(SharedMemory::build('signed', self::keys(60_000), ['--shard-size', '1KiB', '--sign-key', $key])));
-        self::assertNotContains(false, self::answers($snapshot, self::keys(60_000)));
-        self::assertSame([false], self::answers($snapshot, ['absent']));
     }
 
     /** Tables whose checksums are right but which no builder makes: each must be refused before it misleads a lookup. */

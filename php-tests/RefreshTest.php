@@ -213,6 +213,28 @@ final class RefreshTest extends TestCase
         self::assertSame([true, true], self::answers($set));
     }
 
+    /** As in a pool of php-fpm with open_basedir, where PHP remembers for two minutes where a link led. */
+    public function testAFolderThatWasALinkToNowhereIsReadAgainUnderOpenBasedir(): void
+    {
+        SharedMemory::put('linked', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $directory = get_cfg_var('keysieve.directory');
+            $set = new Set('linked');
+            $ask = function () use ($set): bool {
+                KeySieve\begin_request();
+                return $set->mayContain('pear');
+            };
+            $answers = [$ask()];
+            ini_set('open_basedir', $directory);
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/linked.ks");
+            exec("mv $directory/linked $directory/linked.away; ln -s linked.none $directory/linked"); // PHP's own functions would make it forget
+            $answers[] = $ask();
+            exec("rm $directory/linked; mv $directory/linked.away $directory/linked");
+            echo json_encode([...$answers, $ask()]);
+            PHP);
+        self::assertSame('[false,true,false]', $script->output, $script->errors);
+    }
+
     public function testTheLastConfirmationIsThatOfThePageThatIsThere(): void
     {
         $set = self::attached('confirmed');

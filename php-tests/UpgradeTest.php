@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
@@ -110,26 +109,6 @@ final class UpgradeTest extends TestCase
         self::assertSame('Incompatible true', $this->ask(3)->output);
     }
 
-    public function testARunningWorkerThatIsBehindAnswersMaybe(): void
-    {
-        $publish = function (int $format, string ...$keys): void {
-            Program::output([self::program($format), 'publish', '--directory', (string) $this->directory, $this->build($format, $keys)]);
-        };
-        $publish(1, 'first');
-        $worker = new Background(new Folder('worker'), [...$this->interpreter(1), '-r', <<<'PHP'
-            $set = new KeySieve\Set('tags');
-            echo $set->info()->publication, "\n";
-            fgets(STDIN);
-            $second = $set->mayContain('second');
-            echo $set->availability()->name, ' ', $set->info()->publication, ' ', json_encode($second);
-            PHP], files: [['pipe', 'r'], ['pipe', 'w']]);
-        self::assertSame("1\n", fgets($worker->pipes[1]));
-        $publish(2, 'first', 'second');
-        fwrite($worker->pipes[0], "\n");
-        self::assertSame('Incompatible 1 true', stream_get_contents($worker->pipes[1]));
-        self::assertStringContainsString('has snapshot format 2', $worker->output());
-    }
-
     /** Loader and store go back by one version: what is live stays, until a build of the old format comes. */
     public function testADowngradeKeepsWhatIsLive(): void
     {
@@ -172,7 +151,7 @@ final class UpgradeTest extends TestCase
      */
     private function loaderWith(array $keys, int $builder, int $loaderFormat): Loader
     {
-        $loader = new Loader(['tags'], null, (string) $this->directory, self::programs($loaderFormat));
+        $loader = new Loader(['tags'], (string) $this->directory, self::programs($loaderFormat));
         $loader->push($this->build($builder, $keys), self::programs($builder));
         $this->awaitPublication(1, $builder, $loader);
         return $loader;

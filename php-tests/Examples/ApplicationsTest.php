@@ -25,7 +25,12 @@ final class ApplicationsTest extends FrameworkTestCase
         'titles' => ['Mädchen'], // as the database has cut it, and not what the store has refused
         'found' => [42 => 'Cat food'],
         'loaded' => [[42]], // not 7
-        'refused' => ['email', 'password'],
+        'refused' => [
+            'email' => 'Please use a permanent e-mail address.',
+            'password' => 'This password is in a list of known passwords. Please choose another one.',
+        ],
+        'source' => 'KeySieve\Reader\SnapshotFile', // without the extension
+        'clicks' => 'KeySieve\SeenSet',
     ];
     private const EXAMPLES = ['ColumnSet.php', 'Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
 
@@ -57,6 +62,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $this->buildAgain("$console keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
+        self::assertStringContainsString("fruits: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build")->output);
         $consume = "$console messenger:consume async --time-limit=120 --limit";
         $this->examples->shell("$consume=2");
         self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
@@ -80,6 +86,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $this->buildAgain("$artisan keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
+        self::assertStringContainsString("fruits: 2 keys, in $application/storage/sets\n", $this->examples->shell("$artisan keysieve:build")->output);
         $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
         $this->examples->shell("$work=2");
         self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
@@ -108,6 +115,7 @@ final class ApplicationsTest extends FrameworkTestCase
     {
         $application = Framework::application($framework);
         Program::succeed(['cp', '-r', __DIR__ . "/../applications/$name/.", $application]);
+        copy(__DIR__ . '/../applications/Fruits.php', "$application/$source/Fruits.php");
         foreach (self::EXAMPLES as $file) {
             $files[$file] = "$source/" . basename($file);
         }
@@ -121,7 +129,7 @@ final class ApplicationsTest extends FrameworkTestCase
     /** @return array<string, mixed> */
     private function page(string $application): array
     {
-        $pool = $this->examples->pool(page: 'require ' . var_export("$application/public/index.php", true) . ';');
+        $pool = $this->examples->pool('require ' . var_export("$application/public/index.php", true) . ';');
         $body = $pool->request()->body();
         return json_decode($body, true) ?? self::fail($body);
     }

@@ -24,17 +24,6 @@ final class DisposableDomainsTest extends TestCase
         $this->examples->setUp('disposable');
     }
 
-    public function testListedDomainsAndTheirSubdomainsAreRefused(): void
-    {
-        $refused = ['me@trash.example', 'me@A.b.TRASH.example.', 'me@müll.example', 'me@MÜLL。example。'];
-        $welcome = ['me@example.org', 'me@nottrash.example', '"a@trash.example"@example.org', 'me@example', 'me', 'me@'];
-        $lines = [
-            ...array_map(static fn (string $address): string => "$address: please give a lasting address\n", $refused),
-            ...array_map(static fn (string $address): string => "$address: welcome\n", $welcome),
-        ];
-        self::assertSame(implode('', $lines) . "4 queries\n", $this->check(...$refused, ...$welcome));
-    }
-
     public function testAMaybeBlocksNobody(): void
     {
         $listed = array_map(static fn (int $number): string => "listed-$number.example", range(1, 20_000));
@@ -55,16 +44,16 @@ final class DisposableDomainsTest extends TestCase
         self::assertStringContainsString('disposable domains cannot be asked: ', $check->errors);
     }
 
-    public function testDomainsWithHyphensWhereIdnaRefusesThemAreListedAndRefused(): void
+    public function testDomainsInUnicodeAndWithHyphensWhereIdnaRefusesThemAreRefused(): void
     {
         $this->examples->query("INSERT INTO disposable_domains VALUES ('r3---sn-x.example'), ('xn--no-punycode-.example')");
         $this->examples->publish('disposable');
         $refused = [
-            'me@ab--cd.trash.example', 'me@AB--cd.müll.example', 'me@bü--.trash.example', 'me@-ü.ａｂ－－ｃｄ.trash.example',
+            'me@müll.example', 'me@MÜLL。example。', 'me@ab--cd.trash.example', 'me@AB--cd.müll.example', 'me@bü--.trash.example', 'me@-ü.ａｂ－－ｃｄ.trash.example',
             'me@R3---sn-x.example', 'me@XN--no-punycode-.example',
         ];
         $lines = array_map(static fn (string $address): string => "$address: please give a lasting address\n", $refused);
-        self::assertSame(implode('', $lines) . "6 queries\n", $this->check(...$refused));
+        self::assertSame(implode('', $lines) . "8 queries\n", $this->check(...$refused));
     }
 
     public function testDomainsInAsciiAreTheSameWithAndWithoutIntl(): void

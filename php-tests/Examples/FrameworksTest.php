@@ -7,11 +7,10 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
-use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** What the bundle and the provider both do, in each version of Symfony and Laravel that Framework has. */
+/** The bundle and the provider, their settings, and their validators and rules, in each version of Symfony and Laravel that Framework has. */
 #[Group('frameworks')]
 final class FrameworksTest extends FrameworkTestCase
 {
@@ -23,12 +22,6 @@ final class FrameworksTest extends FrameworkTestCase
         }
         echo implode(' ', array_keys(KeySieve\stats())), "\n";
         PHP;
-
-    public function testComposerAcceptsThePackage(): void
-    {
-        $file = Examples::path('../php/composer.json');
-        self::assertStringContainsString("$file is valid", Program::output(['composer', 'validate', '--strict', '--no-interaction', $file]));
-    }
 
     public function testComposerRefusesAnExtensionThatIsTooOld(): void
     {
@@ -63,64 +56,10 @@ final class FrameworksTest extends FrameworkTestCase
         }
     }
 
-    /** @return iterable<string, array{string, string}> */
-    public static function booted(): iterable
-    {
-        foreach (Framework::symfony() as $framework) {
-            yield $framework => [$framework, 'App::container();'];
-        }
-        foreach (Framework::laravel() as $framework) {
-            yield $framework => [$framework, 'App::boot();'];
-        }
-    }
-
-    #[DataProvider('booted')]
-    public function testTheConfigurationSaysWhereThePackageFindsSets(string $framework, string $boot): void
-    {
-        $code = 'echo get_debug_type(KeySieve\Reader\Settings::sourceOf("shop"));';
-        self::assertSame('KeySieve\Reader\SnapshotFile', $this->code($framework, $boot . $code));
-    }
-
     #[DataProvider('containers')]
     public function testAContainerPassesAFakeToTests(string $framework, string $code): void
     {
         self::assertSame("猫: 猫 0\n犬:  0\nencyclopedia\n", $this->code($framework, $code . self::PRINT_LINKS));
-    }
-
-    /** @return iterable<string, array{string, string, string}> a framework, code that makes $clicks, and its class */
-    public static function seenSets(): iterable
-    {
-        foreach (Framework::symfony() as $framework) {
-            $code = static fn (string $prepare): string => <<<PHP
-                final class Clicks
-                {
-                    public function __construct(public readonly KeySieve\SeenKeys \$clicks)
-                    {
-                    }
-                }
-                \$clicks = App::container(static function (\$container): void {
-                    \$container->register(Clicks::class, Clicks::class)->setPublic(true)->setAutowired(true);
-                    $prepare
-                })->get(Clicks::class)->clicks;
-                PHP;
-            yield $framework => [$framework, $code(''), 'KeySieve\SeenSet'];
-            $fake = '$container->register("keysieve.seen.clicks", KeySieve\Testing\RememberedKeys::class);';
-            yield "$framework in a test" => [$framework, $code($fake), 'KeySieve\Testing\RememberedKeys'];
-        }
-        foreach (Framework::laravel() as $framework) {
-            yield $framework => [$framework, '$clicks = App::boot()->make("keysieve.seen.clicks");', 'KeySieve\SeenSet'];
-            yield "$framework in a test" => [$framework, <<<'PHP'
-                $app = App::boot();
-                $app->instance('keysieve.seen.clicks', new KeySieve\Testing\RememberedKeys());
-                $clicks = $app->make('keysieve.seen.clicks');
-                PHP, 'KeySieve\Testing\RememberedKeys'];
-        }
-    }
-
-    #[DataProvider('seenSets')]
-    public function testAContainerPassesSeenSetsAndFakes(string $framework, string $code, string $class): void
-    {
-        self::assertSame($class, $this->code($framework, "$code\necho \$clicks::class;"));
     }
 
     /** @return iterable<string, array{string, string}> a framework, and code that makes its $cache */
@@ -208,5 +147,220 @@ final class FrameworksTest extends FrameworkTestCase
             echo ' ', json_encode($articles->mayContain('犬')), ' ', $asks();
             PHP;
         self::assertSame('false false true', $this->code($framework, $code));
+    }
+
+    /** @return iterable<string, array{string, string, string}> a framework, what code prints, and the code */
+    public static function calls(): iterable
+    {
+        foreach (Framework::symfony() as $framework) {
+            yield "$framework: names arguments in camel case" => [$framework, 'keysieve.user-names keysieve.user_name keysieve.users ', <<<'PHP'
+                $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+                $sets = ['user-names' => null, 'user_name' => null, 'users' => ['argument' => 'the_users']];
+                (new KeySieve\Symfony\KeysieveExtension())->load([['sets' => $sets]], $container);
+                foreach (['userNames', 'userName', 'theUsers'] as $argument) {
+                    echo $container->getAlias("KeySieve\Membership \$$argument"), ' ';
+                }
+                PHP];
+            yield "$framework: a validator asks its set by its own key profile" => [$framework, 'true', <<<'PHP'
+                $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+                $settings = ['sets' => ['breached' => ['key_profile' => 'raw']], 'breached_passwords' => 'breached'];
+                (new KeySieve\Symfony\KeysieveExtension())->load([$settings], $container);
+                $container->getDefinition(KeySieve\Validation\BreachedPasswords::class)->setPublic(true);
+                $container->removeDefinition(KeySieve\Symfony\NotBreachedValidator::class); // needs the service validator
+                $container->compile();
+                echo json_encode($container->get(KeySieve\Validation\BreachedPasswords::class)->has('123456'));
+                PHP];
+        }
+        foreach (Framework::laravel() as $framework) {
+            yield "$framework: refuses a class that was not told its set" => [$framework, "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n" . "Target class [keysieve.ofers] does not exist.\n", <<<'PHP'
+                $app = App::boot();
+                final class Untold
+                {
+                    public function __construct(public readonly KeySieve\Membership $offers)
+                    {
+                    }
+                }
+                final class Told
+                {
+                    public function __construct(public readonly KeySieve\Membership $offers)
+                    {
+                    }
+                }
+                $app->when(Told::class)->needs(KeySieve\Membership::class)->give('keysieve.shop');
+                echo json_encode($app->make(Told::class)->offers->mayContainMany(['2024', '桜'])), "\n";
+                foreach ([Untold::class, 'keysieve.ofers'] as $what) {
+                    try {
+                        $app->make($what);
+                    } catch (Illuminate\Contracts\Container\BindingResolutionException $error) {
+                        echo $error->getMessage(), "\n";
+                    }
+                }
+                PHP];
+            // As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot.
+            yield "$framework: boots with a configuration that was cached before the package came" => [$framework, "[true,false]\n[false,true]\n", <<<'PHP'
+                App::cacheSettings([]);
+                $app = App::boot();
+                echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+                App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
+                $app = App::boot();
+                echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+                PHP];
+            yield "$framework: boots with settings that lack what is newer" => [$framework, '[true,false,{"sets":{"shop":null},"source":null,"seen_sets":[],"sources":[],"disposable_domains":null,"breached_passwords":null,"adds":null}]', <<<'PHP'
+                App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
+                $app = App::boot();
+                echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
+                PHP];
+        }
+    }
+
+    #[DataProvider('calls')]
+    public function testDoesWhatItsSettingsSay(string $framework, string $expected, string $code): void
+    {
+        self::assertSame($expected, $this->code($framework, $code));
+    }
+
+    /** Any set that took the place of the one that was meant would say "absent" of its keys. */
+    #[DataProvider('symfony')]
+    public function testSymfonyRefusesAParameterThatNamesNoSet(string $framework): void
+    {
+        $code = <<<'PHP'
+            final class Misnamed
+            {
+                public function __construct(public readonly KeySieve\Membership $ofers)
+                {
+                }
+            }
+            try {
+                App::container(static function ($container): void {
+                    $container->register(Misnamed::class, Misnamed::class)->setPublic(true)->setAutowired(true);
+                });
+            } catch (Symfony\Component\DependencyInjection\Exception\RuntimeException $error) {
+                echo $error->getMessage();
+            }
+            PHP;
+        self::assertMatchesRegularExpression(
+            '/Cannot autowire service "Misnamed": argument "\$ofers" .*"KeySieve\\\\Membership"/',
+            $this->code($framework, $code),
+        );
+    }
+
+    /** @return iterable<string, array{string, string, string, string, string}> a framework, attributes or a file and what is in it, and the payload */
+    public static function constraints(): iterable
+    {
+        foreach (Framework::symfony() as $framework) {
+            yield "$framework, attributes" => [
+                $framework, '#[KeySieve\Symfony\NotDisposable]', "#[KeySieve\Symfony\NotBreached(message: 'Known.', groups: ['Default', 'strict'], payload: 'warning')]", '', '',
+            ];
+            yield "$framework, YAML" => [$framework, '', '', 'registration.yaml', <<<'YAML'
+                Registration:
+                    properties:
+                        email:
+                            - KeySieve\Symfony\NotDisposable: ~
+                        password:
+                            - KeySieve\Symfony\NotBreached: { message: Known., groups: [Default, strict], payload: warning }
+                YAML];
+            yield "$framework, XML" => [$framework, '', '', 'registration.xml', <<<'XML'
+                <constraint-mapping xmlns="http://symfony.com/schema/dic/constraint-mapping">
+                    <class name="Registration">
+                        <property name="email">
+                            <constraint name="KeySieve\Symfony\NotDisposable"/>
+                        </property>
+                        <property name="password">
+                            <constraint name="KeySieve\Symfony\NotBreached">
+                                <option name="message">Known.</option>
+                                <option name="groups"><value>Default</value><value>strict</value></option>
+                                <option name="payload">warning</option>
+                            </constraint>
+                        </property>
+                    </class>
+                </constraint-mapping>
+                XML];
+        }
+    }
+
+    #[DataProvider('constraints')]
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework, string $ofEmail, string $ofPassword, string $file, string $constraints): void
+    {
+        if ($file !== '') {
+            mkdir("{$this->examples->folder}/config/validator", recursive: true);
+            file_put_contents("{$this->examples->folder}/config/validator/$file", $constraints);
+        }
+        $code = <<<PHP
+            final class Registration
+            {
+                public function __construct(
+                    $ofEmail
+                    public string \$email,
+                    $ofPassword
+                    public string|int \$password,
+                ) {
+                }
+            }
+
+            PHP . <<<'PHP'
+            $validator = App::container()->get('validator');
+            $listed = new Registration('me@a.trash.example', 123456);
+            foreach ([[$listed, null], [$listed, 'strict'], [new Registration('me@example.org', 'correct horse battery staple'), null], [new Registration('', ''), null]] as [$registration, $group]) {
+                foreach ($validator->validate($registration, null, $group) as $violation) {
+                    $constraint = $violation->getConstraint();
+                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), ' ', $constraint::getErrorName($violation->getCode()), " $constraint->payload\n";
+                }
+            }
+            PHP;
+        $password = "password: Known. BREACHED_ERROR warning\n";
+        self::assertSame("email: Please use a permanent e-mail address. DISPOSABLE_ERROR \n$password$password", $this->code($framework, $code));
+    }
+
+    /** @return iterable<string, array{string, string, string}> a framework, its settings, and what is wrong */
+    public static function wrongSettings(): iterable
+    {
+        foreach (Framework::symfony() as $framework) {
+            $alike = 'two sets are for the argument "user_names"';
+            yield "$framework, two names alike" => [$framework, "['sets' => ['user-names' => null, 'user_names' => null]]", $alike];
+            $named = "['sets' => ['user_names' => null, 'users' => ['argument' => 'userNames']]]";
+            yield "$framework, a name and an argument alike" => [$framework, $named, 'two sets are for the argument "userNames"'];
+            $other = "['sets' => ['shop' => null, 'other' => ['argument' => 'shop']]]";
+            yield "$framework, the name of another" => [$framework, $other, 'two sets are for the argument "shop"'];
+            yield "$framework, no such setting" => [$framework, "['set' => ['shop' => null]]", 'Unrecognized option "set" under "keysieve"'];
+        }
+    }
+
+    #[DataProvider('wrongSettings')]
+    public function testSymfonyRefusesSettingsThatAreAmbiguous(string $framework, string $settings, string $reason): void
+    {
+        $code = <<<PHP
+            try {
+                (new KeySieve\Symfony\KeysieveExtension())->load([$settings], new Symfony\Component\DependencyInjection\ContainerBuilder());
+            } catch (Symfony\Component\Config\Definition\Exception\InvalidConfigurationException \$error) {
+                echo \$error->getMessage();
+            }
+            PHP;
+        self::assertStringContainsString($reason, $this->code($framework, $code));
+    }
+
+    #[DataProvider('laravel')]
+    public function testLaravelRefusesAListOfSets(string $framework): void
+    {
+        $code = <<<'PHP'
+            $app = App::boot();
+            $app->make('config')->set('keysieve.sets', ['shop']);
+            try {
+                (new KeySieve\Laravel\KeysieveServiceProvider($app))->register();
+            } catch (InvalidArgumentException $error) {
+                echo $error->getMessage();
+            }
+            PHP;
+        self::assertStringContainsString('"sets" must be name => key profile', $this->code($framework, $code));
+    }
+
+    #[DataProvider('laravel')]
+    public function testLaravelPublishesTheSettings(string $framework): void
+    {
+        $code = <<<'PHP'
+            unlink(TEMPORARY . '/config/keysieve.php');
+            App::artisan(Illuminate\Foundation\Console\VendorPublishCommand::class, ['--tag' => 'keysieve-config']);
+            echo file_get_contents(TEMPORARY . '/config/keysieve.php');
+            PHP;
+        self::assertStringEqualsFile(Examples::path('../php/src/Laravel/keysieve.php'), $this->code($framework, $code));
     }
 }

@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -57,6 +58,34 @@ final class ReadmeTest extends TestCase
         foreach (glob(Examples::path('.') . '/*', GLOB_ONLYDIR) as $folder) {
             self::assertStringContainsString(basename($folder), self::readme());
         }
+    }
+
+    public function testTagsAreLinkedHoweverTheyAreWritten(): void
+    {
+        $examples = new Examples();
+        $examples->setUp('encyclopedia', 'shop');
+        self::assertSame(<<<HTML
+            <ul>
+            <li>CAFE\u{301} <a href="/articles/Caf%C3%A9">article</a></li>
+            <li>\u{3000}tokyo tower  <a href="/articles/Tokyo%20Tower">article</a></li>
+            <li>&lt;b&gt;</li>
+            <li>\u{fffd}</li>
+            <li>02024</li>
+            </ul>
+            <!-- 1 queries -->
+
+            HTML, $examples->output('tag_links/page.php', "CAFE\u{301}", "\u{3000}tokyo tower ", '<b>', "\xff", '02024'));
+    }
+
+    public function testTheStatusPageSaysWhoAsksAndWhyASetDoesNotAnswer(): void
+    {
+        SharedMemory::put('writable', ['apple']);
+        chmod(SharedMemory::folder('writable'), 02770);
+        $page = (new Examples())->code('$_GET["sets"] = "writable,<b>"; require FOLDER . "/status_page/status.php";');
+        self::assertMatchesRegularExpression('~^<p>Worker \d+ has uid \d+, groups \d~m', $page);
+        self::assertStringContainsString("<p>writable: Missing</p>\n", $page);
+        self::assertMatchesRegularExpression('~Set writable.*missing \(.*may write to it\)~', $page);
+        self::assertStringNotContainsString('<b>', $page);
     }
 
     public function testKeysAreListedAsLookupsAskForThem(): void

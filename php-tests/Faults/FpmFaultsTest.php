@@ -4,77 +4,41 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Faults;
 
-use KeySieve\Set;
-use KeySieve\Tests\Support\Background;
-use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
-use KeySieve\Tests\Support\Loader;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
-use KeySieve\Tests\Support\VerifyingPage;
-use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
-/** Workers, masters and loaders of a php-fpm that is asked all the time end, are killed and start again. */
+/** Workers of php-fpm that are killed, or run out of memory. FpmLoadTest starts it again. */
 #[Group('faults')]
 final class FpmFaultsTest extends TestCase
 {
     private const KEYS = 20_000;
-    private const PUBLISH_IS_LOCKED = 75;
-
-    /** System calls of a publish, by name and number, from its first file to its last rename. */
-    private const MOMENTS_OF_A_PUBLISH
-        = ['fchmod:1', 'write:1', 'fchmod:2', 'ftruncate:1', 'write:2', 'write:3', 'renameat2:1', 'renameat2:2'];
-
-    private const CLIENTS = 4;
-
-    /** A client: asks for the page without a pause until its standard input ends, and prints how that went. */
-    private const CLIENT = <<<'PHP'
-        require $argv[1];
-        $answers = ['right' => 0, 'wrong' => [], 'failed' => []];
-        stream_set_blocking(STDIN, false);
-        while (fread(STDIN, 1) === '' && !feof(STDIN)) {
-            try {
-                $body = (new KeySieve\Tests\Support\FastCgiRequest($argv[2], $argv[3]))->body();
-                if ($body === 'right') {
-                    ++$answers['right'];
-                } else {
-                    $answers['wrong'][] = $body;
-                }
-            } catch (RuntimeException $exception) {
-                $isAnswer = str_contains($exception->getMessage(), 'Status: 500');
-                $answers[$isAnswer ? 'wrong' : 'failed'][] = $exception->getMessage();
-            }
-        }
-        echo json_encode($answers);
-        PHP;
-
-    private string $snapshot;
-    private FpmPool $pool;
-    /** @var Background[] */
-    private array $clients = [];
-
-    protected function tearDown(): void
-    {
-        unset($this->clients, $this->pool);
-    }
 
     public function testAKilledWorkerHarmsNoOtherRequest(): void
     {
-        $this->serve('killed', milliseconds: 5);
+        $snapshot = SharedMemory::build('killed', self::keys(self::KEYS));
+        SharedMemory::publish($snapshot);
+        $pool = new FpmPool(<<<'PHP'
+            $set = new KeySieve\Set('killed');
+            for ($end = hrtime(true) + 5e6; hrtime(true) < $end;) {
+                $keys = array_map(static fn (): string => 'key ' . random_int(1, 20_000), range(1, 20));
+                $set->candidates([...$keys, 'absent']) === $keys || exit('wrong');
+            }
+            echo 'right';
+            PHP);
         mt_srand(1);
         $rounds = Soak::rounds(30, 1000);
         [$right, $cut, $publications] = [0, 0, 1];
         for ($kills = 0; $cut < $rounds; ++$kills) {
             if ($kills % 10 === 9) {
-                SharedMemory::publish($this->snapshot);
+                SharedMemory::publish($snapshot);
                 ++$publications;
             }
-            self::assertSoon(fn (): bool => count($this->pool->workers()) === 2);
-            $victim = $this->pool->workers()[mt_rand(0, 1)];
-            $requests = [$this->pool->request(), $this->pool->request(), $this->pool->request()];
+            self::assertSoon(static fn (): bool => count($pool->workers()) === 2);
+            $victim = $pool->workers()[mt_rand(0, 1)];
+            $requests = [$pool->request(), $pool->request(), $pool->request()];
             usleep(mt_rand(0, 6_000));
             posix_kill($victim, SIGKILL);
             $answered = 0;
@@ -92,89 +56,10 @@ final class FpmFaultsTest extends TestCase
             // Until it has ended, it may still take a request of the next round.
             self::assertSoon(static fn (): bool => !posix_kill($victim, 0));
         }
-        self::assertSame('', file_get_contents($this->pool->log));
+        self::assertSame('', file_get_contents($pool->log));
         self::assertLessThanOrEqual(2, count(glob(SharedMemory::folder('killed') . '/*.ks')));
         Soak::report("php-fpm workers killed: $cut in the middle of a request, in $publications publications; $right other "
             . 'requests: none failed, none wrong');
-    }
-
-    public function testReloadsAndRestartsOfFpmFailNoRequest(): void
-    {
-        $this->serveWithoutPause('restarted');
-        $rounds = Soak::rounds(2, 200);
-        for ($round = 0; $round < $rounds; ++$round) {
-            $this->replaceWorkers($this->pool->reload(...));
-            SharedMemory::publish($this->snapshot);
-            $this->replaceWorkers($this->pool->restart(...));
-            SharedMemory::publish($this->snapshot);
-        }
-        $this->report("php-fpm: $rounds reloads, $rounds restarts");
-    }
-
-    public function testReloadsInTheMiddleOfAPublishFailNoRequest(): void
-    {
-        $this->serveWithoutPause('half');
-        $rounds = Soak::rounds(count(self::MOMENTS_OF_A_PUBLISH), 200);
-        for ($round = 0; $round < $rounds; ++$round) {
-            $publish = $this->startPublishUntil(self::MOMENTS_OF_A_PUBLISH[$round % count(self::MOMENTS_OF_A_PUBLISH)]);
-            $this->replaceWorkers($this->pool->reload(...));
-            self::assertSame(self::PUBLISH_IS_LOCKED, Program::run($this->publishCommand())->status, 'it is still under way');
-            $publish->signal(SIGCONT);
-            self::assertSame(0, $publish->status());
-        }
-        $this->report("php-fpm: $rounds reloads while a publish stood still in its middle");
-    }
-
-    /** The whole way of the data: key list, snapshot of another kind and seed each time, LMDB, the real keysieved, shared memory, php-fpm. */
-    public function testRestartsOfKeysievedFailNoRequest(): void
-    {
-        $loader = new Loader(['followed']);
-        $kinds = SharedMemory::kinds();
-        $push = static fn (int $round) => $loader->push(SharedMemory::build('followed', self::keys(self::KEYS), ['--kind', $kinds[$round % count($kinds)]]));
-        $push(0);
-        self::assertSoon(static fn (): bool => (new Set('followed'))->info() !== null, $loader->log(...));
-        $this->pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
-        $this->startClients();
-        $rounds = Soak::rounds(count($kinds), 400);
-        for ($round = 0; $round < $rounds; ++$round) {
-            $push($round + 1);
-            $loader->restart($round % 2 === 0 ? SIGTERM : SIGKILL);
-        }
-        $last = static fn (): bool => (new Set('followed'))->info()->generation === $rounds + 1;
-        self::assertSoon($last, $loader->log(...));
-        $this->report("keysieved under php-fpm: $rounds restarts, every other one by SIGKILL");
-    }
-
-    /** @return iterable<string, array{array<string, string>}> */
-    public static function processManagers(): iterable
-    {
-        yield 'dynamic' => [[
-            'pm' => 'dynamic', 'pm.max_children' => '4', 'pm.start_servers' => '1',
-            'pm.min_spare_servers' => '1', 'pm.max_spare_servers' => '2', 'pm.max_requests' => '20',
-        ]];
-        yield 'ondemand' => [[
-            'pm' => 'ondemand', 'pm.max_children' => '4', 'pm.process_idle_timeout' => '1s', 'pm.max_requests' => '20',
-        ]];
-    }
-
-    /** @param array<string, string> $directives */
-    #[DataProvider('processManagers')]
-    public function testWorkersThatComeAndGoFailNoRequest(array $directives): void
-    {
-        $this->serve('come-and-go-' . $directives['pm'], $directives);
-        $this->startClients();
-        $rounds = Soak::rounds(10, 1000);
-        $workers = [];
-        for ($round = 0; $round < $rounds; ++$round) {
-            SharedMemory::publish($this->snapshot);
-            usleep(20_000);
-            $workers += array_flip($this->pool->workers());
-        }
-        self::assertSoon(function () use (&$workers): bool {
-            $workers += array_flip($this->pool->workers());
-            return count($workers) > 4;
-        }, 'workers have ended and others have come');
-        $this->report("pm = {$directives['pm']}: $rounds publications, " . count($workers) . ' workers seen');
     }
 
     /** PHP ends the request; the worker goes on. */
@@ -195,83 +80,5 @@ final class FpmFaultsTest extends TestCase
             self::assertStringNotContainsString("[$worker", $pool->request('too-much')->body());
             self::assertSame("[$worker,[true,false]]", $pool->request()->body());
         }
-    }
-
-    /**
-     * Publishes a set, and starts a php-fpm whose page verifies it.
-     *
-     * @param array<string, string> $directives as of FpmPool
-     * @param resource|null         $listening  as of FpmPool
-     */
-    private function serve(string $set, array $directives = [], $listening = null, int $milliseconds = 0): void
-    {
-        $this->snapshot = SharedMemory::build($set, self::keys(self::KEYS));
-        SharedMemory::publish($this->snapshot);
-        $page = VerifyingPage::script($set, self::KEYS, milliseconds: $milliseconds);
-        $this->pool = new FpmPool($page, ['pages' => $directives], $listening);
-    }
-
-    /** The same with clients, whose connections are also taken while there is no master. */
-    private function serveWithoutPause(string $set): void
-    {
-        $this->serve($set, listening: stream_socket_server('tcp://127.0.0.1:0'));
-        $this->startClients();
-    }
-
-    private function startClients(): void
-    {
-        $script = dirname(__DIR__) . '/Support/FastCgiRequest.php';
-        $command = [PHP_BINARY, '-n', '-r', self::CLIENT, $script, $this->pool->address('pages'), $this->pool->page];
-        for ($i = 0; $i < self::CLIENTS; ++$i) {
-            $this->clients[] = new Background(new Folder('client'), $command, files: [['pipe', 'r']]);
-        }
-    }
-
-    /** Does what makes php-fpm replace both workers, and waits until they are others. */
-    private function replaceWorkers(callable $do): void
-    {
-        $both = fn (): bool => count($this->pool->workers()) === 2;
-        self::assertSoon($both); // its master takes a moment to start each
-        $before = $this->pool->workers();
-        $do();
-        $workers = fn (): string => implode(' ', $before) . ' before, ' . implode(' ', $this->pool->workers()) . ' now';
-        self::assertSoon(fn (): bool => $both() && array_intersect($this->pool->workers(), $before) === [], $workers);
-    }
-
-    /** Starts a publish that stops (SIGSTOP) behind that system call, with the lock held. */
-    private function startPublishUntil(string $moment): Background
-    {
-        $folder = new Folder('publish');
-        [$call, $number] = explode(':', $moment);
-        // By -D strace is the grandchild, and the publish itself the process that is started here.
-        $strace = ['strace', '-D', '-o', "$folder/trace", '-e', "trace=$call", '-e', "inject=$call:signal=SIGSTOP:when=$number"];
-        touch("$folder/trace");
-        $publish = new Background($folder, [...$strace, ...$this->publishCommand()]);
-        $hasStopped = static fn (): bool => str_contains(file_get_contents("$folder/trace"), '--- stopped by SIGSTOP');
-        self::assertSoon($hasStopped, "no publish has stopped behind $moment");
-        return $publish;
-    }
-
-    /** @return string[] */
-    private function publishCommand(): array
-    {
-        return [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', SharedMemory::directory(), $this->snapshot];
-    }
-
-    /** Stops the clients. Every request must have been answered, and rightly. */
-    private function report(string $what): void
-    {
-        foreach ($this->clients as $client) {
-            fclose($client->pipes[0]);
-        }
-        $right = 0;
-        foreach ($this->clients as $client) {
-            $client->status();
-            $answers = json_decode($client->output(), true, flags: JSON_THROW_ON_ERROR);
-            self::assertSame(['wrong' => [], 'failed' => []], array_slice($answers, 1));
-            $right += $answers['right'];
-        }
-        self::assertGreaterThan(0, $right);
-        Soak::report("$what; " . number_format($right) . ' requests: none failed, none wrong');
     }
 }

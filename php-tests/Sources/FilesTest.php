@@ -4,16 +4,27 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Sources;
 
+use KeySieve\Tests\Support\Clock;
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
-use KeySieve\Tests\Support\SourceTestCase;
+use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Sets as files in a folder: also the one that comes with the package, and in php-fpm, where each request begins without the classes. */
-final class FilesTest extends SourceTestCase
+final class FilesTest extends TestCase
 {
+    private Folder $folder;
+    private Clock $clock;
+
+    protected function setUp(): void
+    {
+        $this->folder = new Folder('sources');
+        $this->clock = new Clock();
+    }
+
     public function testAFileAnswersAndANewerOneTakesItsPlace(): void
     {
         $this->buildFile(['apple'], ['--key-profile', 'raw', '--known-absent', $this->list('absent', self::keys(1_000, 'absent'))]);
@@ -279,5 +290,37 @@ final class FilesTest extends SourceTestCase
             require '$bootstrap';
             KeySieve\\Reader\\Settings::use('$source');
             $script", isBare: true);
+    }
+
+    /** Runs code with $set, which asks the source, $say(), which writes JSON, and $later(), which moves the clock. */
+    private function ask(string $source, string $code): Program
+    {
+        $prelude = <<<'PHP'
+            $set = new Set('fruits');
+            $say = fn (mixed ...$what) => print(json_encode($what) . "\n");
+            $later = fn (int $seconds) => fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + $seconds));
+
+            PHP;
+        return PhpScript::run($prelude . $code, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => $source, 'NO_FAKE_STAT' => '1'] + $this->clock->environment());
+    }
+
+    /** @param array<string|int> $keys */
+    private function build(array $keys, array $options = []): string
+    {
+        $snapshot = tempnam((string) $this->folder, 'built-');
+        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', ...$options, ...[$this->list('keys', $keys), '-o', $snapshot]);
+        return $snapshot;
+    }
+
+    private function buildFile(array $keys, array $options = []): void
+    {
+        rename($this->build($keys, $options), "$this->folder/fruits.ks");
+    }
+
+    /** @param array<string|int> $keys */
+    private function list(string $name, array $keys): string
+    {
+        file_put_contents("$this->folder/$name.list", implode("\n", $keys) . "\n");
+        return "$this->folder/$name.list";
     }
 }

@@ -10,11 +10,11 @@ use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
-use KeySieve\Tests\Support\SourceTestCase;
+use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** Which source a process uses, whom it trusts, what it answers for seen sets, and what it does beside lookups: forks and signals. */
-final class SettingsTest extends SourceTestCase
+final class SettingsTest extends TestCase
 {
     /** What a seen set answers: what the application has chosen. */
     private const SEEN_CALLS = <<<'PHP'
@@ -29,17 +29,19 @@ final class SettingsTest extends SourceTestCase
 
     public function testWithoutASourceEveryAnswerIsMaybeAndOneLineSaysSo(): void
     {
-        $script = $this->ask('', <<<'PHP'
-            $say($set->mayContain('pear'), (new Set('other'))->mayContainMany(['x' => 1]), $set->availability()->name, $set->info());
-            PHP);
-        self::assertSame("[true,{\"x\":true},\"Missing\",null]\n", $script->output);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('fruits');
+            echo json_encode([$set->mayContain('pear'), (new Set('other'))->mayContainMany(['x' => 1]), $set->availability()->name, $set->info()]);
+            PHP, ['keysieve.directory' => '']);
+        self::assertSame('[true,{"x":true},"Missing",null]', $script->output);
         self::assertSame("keysieve: neither the extension nor KEYSIEVE_SOURCE is there: every lookup answers maybe\n", $script->errors);
     }
 
     public function testAWrongSourceInTheEnvironmentMeansMaybe(): void
     {
-        $script = $this->ask('redis://cache', '$say($set->mayContain("pear"), $set->availability()->name);');
-        self::assertSame("[true,\"Missing\"]\n", $script->output);
+        $code = 'echo json_encode([(new Set("fruits"))->mayContain("pear"), (new Set("fruits"))->availability()->name]);';
+        $script = PhpScript::run($code, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => 'redis://cache']);
+        self::assertSame('[true,"Missing"]', $script->output);
         self::assertStringContainsString('a store with redis: is not a source of sets: let keysieved publish it', $script->errors);
     }
 

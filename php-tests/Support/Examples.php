@@ -13,11 +13,6 @@ final class Examples
         'ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'dom', 'simplexml', 'pdo', 'pdo_sqlite', 'igbinary', 'redis',
     ];
 
-    private const PAGE_BY_NAME = <<<'PHP'
-        require FOLDER . "/{$_GET['page']}";
-        echo isset($_GET['worker']) ? getmypid() : '';
-        PHP;
-
     public readonly string $database;
     public readonly Folder $folder;
     /** @var array<string, string> */
@@ -104,21 +99,14 @@ final class Examples
         $this->code("require FOLDER . '/Database.php'; (new App\Database())->rows($sql);");
     }
 
-    /**
-     * A php-fpm of two workers. Its page finds the examples in FOLDER. By default a request for "page=tag_links/page.php"
-     * runs that script; with "&worker" its answer ends with the number of the worker's process.
-     *
-     * @param array<string, string> $settings
-     */
-    public function pool(array $settings = [], string $page = self::PAGE_BY_NAME): FpmPool
+    /** A php-fpm with that page. */
+    public function pool(string $page): FpmPool
     {
-        $script = "usleep(2_000); // so that both workers get requests\n" . $this->folder() . $page;
         $directives = [];
         foreach (preg_grep('/^EXAMPLES_/', array_keys($this->environment)) as $name) {
             $directives["env[$name]"] = $this->environment[$name];
         }
-        $settings += ['extension' => self::modules()];
-        return new FpmPool($script, ['pages' => $directives], null, $settings);
+        return new FpmPool($page, ['pages' => $directives], settings: ['extension' => self::modules()]);
     }
 
     /** Runs commands in the folder of the examples. */

@@ -9,9 +9,9 @@ final class FpmPool
 {
     public readonly string $log;
     public readonly string $page;
-    /** The unix socket of the first pool, unless that was told to listen elsewhere. */
-    public readonly string $socket;
     private readonly Folder $directory;
+    /** @var array<string, resource> listening TCP sockets by pool: they take connections also while there is no master */
+    private readonly array $sockets;
     private Background $master;
 
     /**
@@ -19,10 +19,7 @@ final class FpmPool
      * @param array<string, array<string, ?string>> $pools    by name: directives that add to those of every pool, or
      *                                                        replace them, by null: by none; {folder} is that of the
      *                                                        page
-     * @param resource|null                        $listening a listening TCP socket, which each master gets from here: it
-     *                                                        takes connections also while there is none
      * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
-     * @param ?Clock                               $clock     in place of the machine's
      * @param ?string                              $user      of the master, in place of this process's
      * @param string                               $ini       what php.ini holds
      * @param bool                                 $isBare    without keysieve's extension
@@ -30,9 +27,7 @@ final class FpmPool
     public function __construct(
         string $script,
         private array $pools = ['pages' => []],
-        private $listening = null,
         private array $settings = [],
-        private readonly ?Clock $clock = null,
         private readonly ?string $user = null,
         string $ini = '',
         private readonly bool $isBare = false,
@@ -43,7 +38,7 @@ final class FpmPool
         $this->directory = new Folder('fpm', 0711);
         $this->log = "{$this->directory}/php.log";
         $this->page = "{$this->directory}/page.php";
-        $this->socket = "{$this->directory}/" . array_key_first($pools) . '.sock';
+        $this->sockets = array_map(static fn () => stream_socket_server('tcp://127.0.0.1:0'), $pools);
         file_put_contents($this->page, "<?php\n$script");
         file_put_contents("{$this->directory}/fpm.conf", $this->configuration());
         file_put_contents("{$this->directory}/php.ini", $ini);
@@ -56,38 +51,17 @@ final class FpmPool
         $this->start();
     }
 
-    /**
-     * Asks both workers of a pool of two: requests go out in pairs until each has answered one.
-     *
-     * @return array<int, mixed> what the page printed as JSON, by worker
-     */
-    public function askBothWorkers(string $query = ''): array
-    {
-        $answers = [];
-        Deadline::reaches(function () use (&$answers, $query): bool {
-            $requests = [$this->request($query), $this->request($query)];
-            foreach ($requests as $request) {
-                ['worker' => $worker, 'answer' => $answer] = json_decode($request->body(), true, flags: JSON_THROW_ON_ERROR);
-                $answers[$worker] = $answer;
-            }
-            return count($answers) >= 2; // more while workers are replaced
-        });
-        ksort($answers);
-        return $answers;
-    }
-
     /** @param array<string, string> $parameters as of FastCgiRequest */
     public function request(string $query = '', ?string $pool = null, array $parameters = []): FastCgiRequest
     {
         $pool ??= array_key_first($this->pools);
-        return new FastCgiRequest($this->address($pool), $this->seenFrom($pool, $this->page), $query, $parameters);
+        return new FastCgiRequest("tcp://{$this->address($pool)}", $this->seenFrom($pool, $this->page), $query, $parameters);
     }
 
-    public function address(string $pool): string
+    /** Host and port. */
+    public function address(?string $pool = null): string
     {
-        return $this->listening === null
-            ? "unix://{$this->directory}/$pool.sock"
-            : 'tcp://' . stream_socket_get_name($this->listening, false);
+        return stream_socket_get_name($this->sockets[$pool ?? array_key_first($this->pools)], false);
     }
 
     /** @return int[] the processes of all workers */
@@ -128,17 +102,17 @@ final class FpmPool
         } elseif (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';
         }
-        // None of the system's modules. An empty value would not reach the process.
-        $environment = ['PHP_INI_SCAN_DIR' => '/dev/null'] + ($this->clock?->environment() ?? []);
-        $files = [];
-        if ($this->listening !== null) {
-            $files[3] = $this->listening;
-            $environment['FPM_SOCKETS'] = stream_socket_get_name($this->listening, false) . '=3';
+        $files = $inherited = [];
+        foreach (array_keys($this->pools) as $number => $pool) {
+            $files[3 + $number] = $this->sockets[$pool];
+            $inherited[] = "{$this->address($pool)}=" . 3 + $number;
         }
+        // None of the system's modules. An empty value would not reach the process.
+        $environment = ['PHP_INI_SCAN_DIR' => '/dev/null', 'FPM_SOCKETS' => implode(',', $inherited)];
+        $starts = fn (): int => substr_count((string) @file_get_contents("{$this->directory}/fpm.log"), 'ready to handle connections');
+        $before = $starts();
         $this->master = new Background($this->directory, $command, $environment, $files);
-        if ($this->listening === null) {
-            $this->master->awaitListening($this->address(array_key_first($this->pools)));
-        } elseif (!Deadline::reaches(fn (): bool => $this->workers() !== [])) { // the socket took connections before
+        if (!Deadline::reaches(fn (): bool => $starts() > $before || !$this->master->isRunning()) || $starts() === $before) {
             throw new \RuntimeException("php-fpm did not start: {$this->master->output()}");
         }
     }
@@ -150,11 +124,9 @@ final class FpmPool
         foreach ($this->pools as $pool => $directives) {
             $directives += [
                 'user' => $this->user ?? posix_getpwuid(posix_geteuid())['name'],
-                'listen' => preg_replace('~^[a-z]+://~', '', $this->address($pool)),
-                'listen.mode' => '0666',
+                'listen' => $this->address($pool),
                 'pm' => 'static',
                 'pm.max_children' => '2',
-                'clear_env' => $this->clock === null ? 'yes' : 'no', // it is moved by the environment
                 'php_admin_value[keysieve.directory]' => $this->seenFrom($pool, SharedMemory::directory()),
                 'php_admin_value[error_log]' => $this->seenFrom($pool, $this->log),
             ];

@@ -48,6 +48,6 @@ abstract class FrameworkTestCase extends TestCase
             $given .= "const $name = " . var_export($value, true) . ";\n";
         }
         $application = strtolower(strtok($framework, ' '));
-        return $this->examples->code("{$given}require FOLDER . '/../php-tests/Support/$application.php';\n$code");
+        return $this->examples->code("{$given}require FOLDER . '/../php-tests/applications/$application.php';\n$code");
     }
 }

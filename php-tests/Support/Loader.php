@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A running keysieved that publishes sets of one store into this process's directory. Ends with the object. */
+/** A running keysieved that publishes sets of an LMDB store of its own into this process's directory. Ends with the object. */
 final class Loader
 {
     public readonly string $store;
@@ -14,17 +14,16 @@ final class Loader
 
     /**
      * @param string[] $sets
-     * @param ?string  $store     by default an LMDB store of its own
      * @param ?string  $directory where it publishes [that of this process]
      * @param ?string  $programs  folder of keysieve and keysieved [what was built]
      */
-    public function __construct(array $sets, ?string $store = null, ?string $directory = null, ?string $programs = null)
+    public function __construct(array $sets, ?string $directory = null, ?string $programs = null)
     {
         $this->programs = $programs ?? getenv('KEYSIEVE_BIN_DIR');
         $this->folder = new Folder('loader');
         mkdir("{$this->folder}/store", 0700);
         mkdir("{$this->folder}/cache", 0700);
-        $this->store = $store ?? "lmdb:{$this->folder}/store";
+        $this->store = "lmdb:{$this->folder}/store";
         $directory ??= SharedMemory::directory();
         $lines = [
             "directory = \"$directory\"",

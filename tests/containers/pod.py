@@ -32,9 +32,6 @@ class Pod:
         self.group = self.spec["securityContext"]["fsGroup"]
         self.mounts = []
 
-    def volume(self, name: str) -> dict:
-        return next(volume for volume in self.spec["volumes"] if volume["name"] == name)
-
     def start(self) -> None:
         for volume in self.spec["volumes"]:
             self._make_volume(volume)

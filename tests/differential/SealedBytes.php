@@ -81,9 +81,16 @@ abstract class SealedBytes
         }
     }
 
+    /** Each in its place: a copy of all bytes for each field of a large snapshot would take a minute. */
     protected function putBytes(int $at, string $bytes): void
     {
-        $this->bytes = substr_replace(str_pad($this->bytes, $at, "\0"), $bytes, $at, strlen($bytes));
+        $length = strlen($bytes);
+        if (strlen($this->bytes) < $at + $length) {
+            $this->bytes = str_pad($this->bytes, $at + $length, "\0");
+        }
+        for ($i = 0; $i < $length; ++$i) {
+            $this->bytes[$at + $i] = $bytes[$i];
+        }
     }
 
     /** As the checksums of all formats. */

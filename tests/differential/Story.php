@@ -34,7 +34,7 @@ final class Story
         $isConfined = isset($this->settings['open_basedir']);
         $this->history = new SetHistory($this->random, $stage, $this->folder(), $stage->builtSets($seed), $isConfined);
         $this->agreed = new Agreed($this->set);
-        $this->workers = $stage->workers->pair($this->settings);
+        $this->workers = $stage->pair($this->settings);
     }
 
     public function folder(): string

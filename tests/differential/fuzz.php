@@ -1,13 +1,12 @@
 <?php
 
-// Tells random stories of sets to both implementations, and says where they differ. tests/differential/run starts it.
+// Tells random stories of sets to both implementations, until they differ, and says where. tests/differential/run starts it.
 //
 //   php fuzz.php KEPT WORK seconds SECONDS [FIRST_SEED]
 //   php fuzz.php KEPT WORK seed SEED
 
 declare(strict_types=1);
 
-use KeySieve\Tests\Differential\Findings;
 use KeySieve\Tests\Differential\Stage;
 use KeySieve\Tests\Differential\Story;
 use KeySieve\Tests\Support\Program;
@@ -21,25 +20,25 @@ set_error_handler(static function (int $level, string $message, string $file, in
 [, $kept, $work, $how, $number] = $argv;
 $seed = (int) ($how === 'seed' ? $number : $argv[5] ?? random_int(0, PHP_INT_MAX >> 16));
 $stage = new Stage($work);
-$findings = new Findings($kept);
-$stories = $questions = 0;
-$begin = $said = hrtime(true) / 1e9;
+$stories = $questions = $longest = $longestSeed = 0;
+$begin = $said = $now = hrtime(true) / 1e9;
 do {
+    $started = $now;
     $story = new Story($seed++, $stage);
     $finding = $story->tell();
-    if ($finding !== null) {
-        $findings->add($finding, hrtime(true) / 1e9 - $begin);
-        $stage->workers->forget($story->settings);
-    }
+    $finding?->show($kept);
     Program::succeed(['rm', '-rf', $story->folder()]);
     ++$stories;
     $questions += $story->questions;
     $now = hrtime(true) / 1e9;
+    if ($now - $started > $longest) {
+        [$longest, $longestSeed] = [$now - $started, $story->seed];
+    }
     if ($now - $said >= 10) {
         $said = $now;
-        printf("%d s: %d stories, %d per second, %d findings\n", $now - $begin, $stories, $stories / ($now - $begin), $findings->count());
+        printf("%d s: %d stories, %d per second\n", $now - $begin, $stories, $stories / ($now - $begin));
     }
-} while ($how === 'seconds' && $now - $begin < (float) $number);
-printf("soak: differential: %d stories, %d questions to both implementations in %d s, %s\n", $stories, $questions, $now - $begin,
-    $findings->count() === 0 ? 'no finding' : $findings->count() . ' findings');
-exit($findings->count() === 0 ? 0 : 1);
+} while ($finding === null && $how === 'seconds' && $now - $begin < (float) $number);
+printf("soak: differential: %d stories, %d questions to both implementations in %d s, the longest %.1f s (seed %d), %s\n", $stories, $questions,
+    $now - $begin, $longest, $longestSeed, $finding === null ? 'no finding' : 'a finding');
+exit($finding === null ? 0 : 1);

@@ -1,11 +1,13 @@
 // Threads that run PHP with the extension, in one process, while sets are published, filled and bypassed:
 // each has readers of its own, which go when the thread ends.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <barrier>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -16,11 +18,32 @@
 #include "core/publisher/shm/publisher.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/zts/held_resources.hpp"
 #include "tests/zts/php_thread.hpp"
 
 namespace keysieve::test {
 namespace {
+
+// What this process holds, to be compared before and after.
+struct HeldResources {
+  std::size_t heap_bytes;
+  std::size_t mappings;
+  std::size_t set_mappings;  // of files in a folder
+  std::size_t files;         // open ones
+};
+
+HeldResources held_resources(const std::string& folder) {
+  HeldResources held{};
+  const struct mallinfo2 heap = ::mallinfo2();
+  held.heap_bytes = heap.uordblks + heap.hblkhd;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    ++held.mappings;
+    if (line.find(folder) != std::string::npos) ++held.set_mappings;
+  }
+  maps.close();
+  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) ++held.files;
+  return held;
+}
 
 constexpr const char* kSet = "pages";
 constexpr std::size_t kThreads = 16;

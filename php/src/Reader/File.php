@@ -52,12 +52,16 @@ final class File
     public static function statusOf(string $path, bool $ofLink = false): ?array
     {
         PHP_ZTS ? clearstatcache(true) : clearstatcache(true, $path); // with threads, PHP itself resolves links for stat()
-        $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
-        if ($status === false && !self::quietly(static fn () => self::isNothing($path))) {
-            clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
-            throw new Failure("$path: " . (self::opened($path) === null ? self::$warning : 'has just appeared'));
+        for ($tries = 1;; ++$tries) {
+            $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
+            if ($status !== false || self::quietly(static fn () => self::isNothing($path))) {
+                return $status ?: null;
+            }
+            if ($tries === 2) {
+                throw new Failure("$path: " . (self::opened($path) === null ? self::$warning : 'has just appeared'));
+            }
+            clearstatcache(true); // under open_basedir, PHP has looked where a link on the way led before
         }
-        return $status ?: null;
     }
 
     /** @param ?array<int|string, int> $found as of statusOf() */

@@ -13,6 +13,7 @@ use Illuminate\Support\Facades\Schema;
 use Illuminate\Support\Facades\Validator;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
+use KeySieve\Reader\Settings;
 
 Route::get('/', static function (TagLinks $links): array {
     if (!Schema::hasTable('products')) {
@@ -48,6 +49,8 @@ Route::get('/', static function (TagLinks $links): array {
         'titles' => Article::pluck('title')->all(),
         'found' => $find(app('keysieve.products')->candidates([42, 7])),
         'loaded' => $loaded,
-        'refused' => Validator::make($registration, $rules)->errors()->keys(),
+        'refused' => array_map(current(...), Validator::make($registration, $rules)->errors()->toArray()),
+        'source' => get_debug_type(Settings::sourceOf('shop')),
+        'clicks' => app('keysieve.seen.clicks')::class,
     ];
 });

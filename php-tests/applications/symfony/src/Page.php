@@ -10,6 +10,8 @@ use Doctrine\ORM\EntityManagerInterface;
 use KeySieve\Adds\AddException;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Membership;
+use KeySieve\Reader\Settings;
+use KeySieve\SeenKeys;
 use KeySieve\Symfony\NotBreached;
 use KeySieve\Symfony\NotDisposable;
 use Symfony\Component\DependencyInjection\Attribute\Autowire;
@@ -26,6 +28,7 @@ final class Page
         private readonly TagLinks $links,
         private readonly Membership $articles,
         private readonly Membership $products,
+        private readonly SeenKeys $clicks,
         private readonly EntityManagerInterface $entities,
         private readonly ValidatorInterface $validator,
         private readonly MessageBusInterface $messages,
@@ -63,7 +66,7 @@ final class Page
         };
         $refused = [];
         foreach ($this->validator->validate($registration) as $violation) {
-            $refused[] = $violation->getPropertyPath();
+            $refused[$violation->getPropertyPath()] = $violation->getMessage();
         }
         $found = $find($this->products->candidates([42, 7]));
         try {
@@ -76,6 +79,8 @@ final class Page
             'found' => $found,
             'loaded' => $loaded,
             'refused' => $refused,
+            'source' => get_debug_type(Settings::sourceOf('shop')),
+            'clicks' => $this->clicks::class,
         ]);
     }
 }
