@@ -120,7 +120,7 @@ final class ReaderTest extends TestCase
         self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => new Snapshot('other', self::file($whole)));
     }
 
-    /** Its signature is for loaders. Without it there would be no table of digests between the others. */
+    /** Its signature is for loaders. */
     public function testASignedSnapshotAnswersAsAnyOther(): void
     {
         $key = SharedMemory::directory() . '/signing.key';
