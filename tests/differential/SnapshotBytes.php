@@ -16,13 +16,13 @@ final class SnapshotBytes extends SealedBytes
         'shard_table_at' => [272, 8], 'shard_table_bytes' => [280, 8], 'checksums_at' => [288, 8], 'checksums_bytes' => [296, 8],
         'shards_at' => [304, 8], 'shards_bytes' => [312, 8], 'tables_checksum' => [320, 8], 'known_absent' => [328, 8],
         'seeds_at' => [336, 8], 'seeds_bytes' => [344, 8], 'retrieval_bytes' => [352, 4], 'sample_count' => [356, 4],
-        'sample' => [360, 512], 'digests_at' => [872, 8], 'digests_bytes' => [880, 8], 'tables_digest' => [888, 32], 'public_key' => [920, 32],
-        'sampled_hashes' => [952, 512], 'sampled_values' => [1464, 256], 'sampled_count' => [1720, 4],
-        'reserved' => [1724, 2300], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
+        'sample' => [360, 512], 'contents_digest' => [872, 32], 'public_key' => [904, 32],
+        'sampled_hashes' => [936, 512], 'sampled_values' => [1448, 256], 'sampled_count' => [1704, 4],
+        'reserved' => [1708, 2316], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
     ];
     private const ENTRY = ['key_count' => [0, 2], 'seed' => [2, 1], 'width' => [3, 1], 'block_count' => [4, 2], 'shape' => [6, 2]];
     private const HEADER_BYTES = 4096;
-    private const STRETCH_BYTES = 65536;
+    private const LONGEST_STRIDE = 65536; // far longer than it can be
     private const MOST_BYTES = 8 << 20; // of what is laid out again
 
     public function seal(): static
@@ -40,8 +40,8 @@ final class SnapshotBytes extends SealedBytes
         $places = $this->places();
         if ($places !== null && strlen($this->bytes) > $places['shards_at']) {
             $shards = substr($this->bytes, $places['shards_at'], $places['shards_bytes']);
-            foreach (str_split($shards, $places['stretch']) as $index => $stretch) {
-                $this->putBytes($places['checksums_at'] + 8 * $index, self::checksum($stretch));
+            foreach (str_split($shards, $places['stride']) as $index => $shard) {
+                $this->putBytes($places['checksums_at'] + 8 * $index, self::checksum($shard));
             }
         }
         return $this;
@@ -114,22 +114,17 @@ final class SnapshotBytes extends SealedBytes
         $count = $this->number('shard_count');
         $second = $this->number('retrieval_bytes');
         $stride = $this->number('shard_bytes') + $second;
-        if ($count === 0 || $count > 1 << 20 || $stride === 0 || $stride > self::STRETCH_BYTES) {
+        if ($count === 0 || $count > 1 << 20 || $stride === 0 || $stride > self::LONGEST_STRIDE) {
             return null;
         }
-        $perStretch = intdiv(self::STRETCH_BYTES, $stride);
         $seedsAt = self::HEADER_BYTES + 8 * $count;
         $checksumsAt = $seedsAt + ($second === 0 ? 0 : $count + 7 & ~7);
-        $checksumsBytes = 8 * intdiv($count + $perStretch - 1, $perStretch);
-        $digestsAt = $checksumsAt + $checksumsBytes;
-        $digestsBytes = $this->number('digests_bytes') === 0 ? 0 : 4 * $checksumsBytes;
-        $shardsAt = $digestsAt + $digestsBytes + 4095 & ~4095;
+        $shardsAt = $checksumsAt + 8 * $count + 4095 & ~4095;
         return [
             'shard_table_at' => self::HEADER_BYTES, 'shard_table_bytes' => 8 * $count, 'seeds_at' => $second === 0 ? 0 : $seedsAt,
-            'seeds_bytes' => $checksumsAt - $seedsAt, 'checksums_at' => $checksumsAt, 'checksums_bytes' => $checksumsBytes,
-            'digests_at' => $digestsBytes === 0 ? 0 : $digestsAt, 'digests_bytes' => $digestsBytes,
+            'seeds_bytes' => $checksumsAt - $seedsAt, 'checksums_at' => $checksumsAt, 'checksums_bytes' => 8 * $count,
             'shards_at' => $shardsAt, 'shards_bytes' => $count * $stride, 'file_bytes' => $shardsAt + $count * $stride,
-            'stretch' => $perStretch * $stride,
+            'stride' => $stride,
         ];
     }
 }

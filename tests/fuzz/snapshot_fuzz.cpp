@@ -3,6 +3,7 @@
 // reached as well, and once more signed anew, for those behind the signature. Input: the snapshot.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
@@ -63,7 +64,7 @@ void decode(Bytes bytes) {
   }
 }
 
-// Corrects the checksums, and the digests of a signed snapshot, if the layout in the header fits the bytes.
+// Corrects the checksums, and the digest of a signed snapshot, if the layout in the header fits the bytes.
 // With a key, signs it again, so that the checks behind the signature are reached.
 void correct_checksums(MutableBytes bytes, const SigningKey* key = nullptr) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
@@ -73,16 +74,15 @@ void correct_checksums(MutableBytes bytes, const SigningKey* key = nullptr) {
     return;
   const SnapshotLayout layout = snapshot_layout(header);
   if (layout.file_bytes == bytes.size()) {
-    for (std::uint64_t i = 0; i < layout.checksum_table.bytes / sizeof(std::uint64_t); ++i) {
-      store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
-            checksum(checksum_stretch(bytes, layout, i)));
-      if (layout.stretch_digests.bytes != 0)
-        store(bytes.data() + layout.stretch_digests.offset + i * sizeof(Digest),
-              digest_of(checksum_stretch(bytes, layout, i)));
+    std::vector<Digest> digests(1 + header.shard_count);
+    for (std::uint64_t i = 0; i < header.shard_count; ++i) {
+      const Bytes shard = Bytes(bytes).subspan(layout.shards.offset + i * params.stride(), params.stride());
+      store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t), checksum(shard));
+      digests[1 + i] = digest_of(shard);
     }
-    if (layout.stretch_digests.bytes != 0)
-      header.tables_digest = digest_of(Bytes(bytes).subspan(kPageBytes, layout.shards.offset - kPageBytes));
-    header.tables_checksum = tables_checksum(bytes, layout);
+    digests.front() = digest_of(tables_of(bytes, layout));
+    if (header.is_signed()) header.contents_digest = digest_of(std::as_bytes(std::span(digests)));
+    header.tables_checksum = checksum(tables_of(bytes, layout));
   }
   if (key != nullptr && header.is_signed()) {
     header.public_key = key->public_key();

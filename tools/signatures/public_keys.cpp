@@ -28,6 +28,15 @@ bool is_signed_by_its_key(const SnapshotHeader& header) {
                                        header.public_key.data()) == 0;
 }
 
+Digest contents_digest_of(const SnapshotView& snapshot) {
+  const ShardArray& shards = snapshot.shards();
+  std::vector<Digest> digests{digest_of(tables_of(snapshot.bytes(), snapshot_layout(snapshot.header())))};
+  for (std::uint64_t i = 0; i < shards.shard_count; ++i) {
+    digests.push_back(digest_of({shards.shard(i), shards.stride}));
+  }
+  return digest_of(std::as_bytes(std::span(digests)));
+}
+
 }  // namespace
 
 std::string to_hex(const PublicKey& key) {
@@ -65,19 +74,8 @@ void check_signature(const SnapshotView& snapshot, const PublicKeys& keys, const
     refuse("is signed by " + shown(header.public_key) + ", but must be by " + shown(keys));
   if (!is_signed_by_its_key(header))
     refuse("the signature does not match its header: it is forged, or was changed");
-  const SnapshotLayout layout = snapshot_layout(header);
-  const Bytes bytes = snapshot.bytes();
-  if (digest_of(bytes.subspan(kPageBytes, layout.shards.offset - kPageBytes)) != header.tables_digest)
-    refuse("the signed digest of its tables does not match: they are forged, or were changed");
-  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
-    const Bytes stretch = checksum_stretch(bytes, layout, i);
-    if (digest_of(stretch) == load<Digest>(bytes.data() + layout.stretch_digests.offset + i * sizeof(Digest)))
-      continue;
-    refuse(
-        fmt::format("a signed digest of its shards does not match: {} bytes from offset {} are forged, or "
-                    "were changed",
-                    stretch.size(), layout.shards.offset + i * layout.stretch_bytes));
-  }
+  if (contents_digest_of(snapshot) != header.contents_digest)
+    refuse("the signed digest of its contents does not match: they are forged, or were changed");
 }
 
 }  // namespace keysieve

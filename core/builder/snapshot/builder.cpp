@@ -180,7 +180,7 @@ void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::ui
 }
 
 SnapshotLayout SnapshotBuilder::layout() const {
-  return snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
+  return snapshot_layout(geometry_.shard_count, geometry_.params);
 }
 
 Geometry SnapshotBuilder::geometry() const {
@@ -227,7 +227,6 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.retrieval_seeds = layout_.retrieval_seeds;
   header.retrieval_bytes = geometry_.params.retrieval_bytes;
   header.checksum_table = layout_.checksum_table;
-  header.stretch_digests = layout_.stretch_digests;
   if (settings_.values != nullptr) settings_.values->take_sample(header);
   header.shards = layout_.shards;
   return header;

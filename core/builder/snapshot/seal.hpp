@@ -1,5 +1,4 @@
-// Everything that follows from the shards of a snapshot once they are filled: checksums and signature. The
-// last step of making one.
+// The last step of making a snapshot: the header's checksums, and the signature.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +8,9 @@
 
 namespace keysieve {
 
-// Completes the header, which has everything but checksums and signature, and writes it. `front` is the
-// snapshot up to its shards, whose checksum table and digests are complete. `signer`: nullptr exactly if the
-// header has no place for digests.
+// Completes the header, which has everything but checksums, public key and signature, and writes it. `front`
+// is the snapshot up to its shards, with complete tables. `signer`: nullptr for an unsigned snapshot; else
+// the header has the digest of the contents.
 void seal_front(MutableBytes front, SnapshotHeader header, const Signer* signer = nullptr);
-
-// Writes checksum and digest of a stretch, whose bytes are given, into the tables of `front`.
-void seal_stretch(MutableBytes front, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
-                  const Signer* signer);
 
 }  // namespace keysieve

@@ -5,6 +5,7 @@
 
 #include "core/builder/filters/retrieval.hpp"
 #include "core/builder/snapshot/seal.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -68,18 +69,20 @@ ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name, const S
       set_name_(std::move(set_name)),
       signer_(signer),
       values_(values),
-      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr)),
+      layout_(snapshot_layout(geometry.shard_count, geometry.params)),
       front_(layout_.shards.offset),
+      digests_(signer == nullptr ? 0 : geometry.shard_count + 1),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
       filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {}
 
 std::uint64_t ShardFiller::table_bytes() const noexcept {
-  return front_.size() + (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);
+  return front_.size() + digests_.size() * sizeof(Digest) +
+         (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);
 }
 
 std::size_t ShardFiller::choose_tasks(unsigned threads) {
-  tasks_ = threads == 1 ? 1 : std::min<std::uint64_t>(threads * kTasksPerThread, layout_.stretch_count());
+  tasks_ = threads == 1 ? 1 : std::min<std::size_t>(threads * kTasksPerThread, geometry_.shard_count);
   return tasks_;
 }
 
@@ -87,18 +90,14 @@ void ShardFiller::fill(std::size_t task, PartitionReader& reader, KnownAbsentRea
                        const WriteAt& write_at) {
   const std::uint32_t begin = shard_at(task);
   const std::uint32_t end = shard_at(task + 1);
-  const std::size_t stride = geometry_.params.stride();
   if (known_absent != nullptr) known_absent->start(begin, end);
-  std::vector<std::byte> stretch(layout_.stretch_bytes);
+  std::vector<std::byte> shard(geometry_.params.stride());
   ShardCutter cutter(begin, end, geometry_.shard_count, [&](std::uint32_t index, auto keys) {
-    const std::size_t in_stretch = index % layout_.stretch_shards;
-    if (in_stretch == 0) std::fill(stretch.begin(), stretch.end(), std::byte{0});
-    build_shard(index, keys, known_absent, MutableBytes(stretch).subspan(in_stretch * stride, stride));
-    if (in_stretch + 1 < layout_.stretch_shards && index + 1 < end) return;
-    const Bytes whole = Bytes(stretch).first((in_stretch + 1) * stride);
-    const std::uint64_t number = index / layout_.stretch_shards;
-    seal_stretch(front_, layout_, number, whole, signer_);
-    write_at(layout_.shards.offset + number * layout_.stretch_bytes, whole);
+    std::fill(shard.begin(), shard.end(), std::byte{0});
+    build_shard(index, keys, known_absent, shard);
+    store(front_.data() + layout_.checksum_table.offset + index * sizeof(std::uint64_t), checksum(shard));
+    if (signer_ != nullptr) digests_[1 + index] = signer_->digest(shard);
+    write_at(layout_.shards.offset + index * shard.size(), shard);
   });
   reader.read(range_of_shards(begin, end, geometry_.shard_count), [&](auto hashes) { cutter.feed(hashes); });
   cutter.finish();
@@ -113,14 +112,17 @@ std::optional<double> ShardFiller::fill_ratio() const {
   return mean(fill_ratios_);
 }
 
-Bytes ShardFiller::front(const SnapshotHeader& header) {
+Bytes ShardFiller::front(SnapshotHeader header) {
+  if (signer_ != nullptr) {
+    digests_.front() = signer_->digest(tables_of(front_, layout_));
+    header.contents_digest = signer_->digest(std::as_bytes(std::span(digests_)));
+  }
   seal_front(front_, header, signer_);
   return front_;
 }
 
 std::uint32_t ShardFiller::shard_at(std::size_t task) const noexcept {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      layout_.stretch_count() * task / tasks_ * layout_.stretch_shards, geometry_.shard_count));
+  return static_cast<std::uint32_t>(geometry_.shard_count * task / tasks_);
 }
 
 void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys,

@@ -84,7 +84,7 @@ class KnownAbsentReader {
 };
 
 // Builds the shards of a snapshot, in parts that several threads fill at once, and keeps everything that
-// comes before them: shard table, checksums, digests, estimated FPR.
+// comes before them: shard table, checksums, estimated FPR.
 class ShardFiller {
  public:
   // `signer`: nullptr for an unsigned snapshot. `values`: the values of all keys, nullptr for a geometry
@@ -96,10 +96,9 @@ class ShardFiller {
 
   // Returns how many parts to fill, so that the threads end at about the same time.
   std::size_t choose_tasks(unsigned threads);
-  // Fills one part and hands over its shards, a stretch of 64 KiB at a time. Several threads may fill
-  // different parts at once; `known_absent` is nullptr if there are none. Throws Data for an overfull shard,
-  // and what the readers and `write_at` throw. Where the keys of a second level have no room, only notes how
-  // much they need.
+  // Fills one part and hands over its shards one by one. Several threads may fill different parts at once;
+  // `known_absent` is nullptr if there are none. Throws Data for an overfull shard, and what the readers and
+  // `write_at` throw. Where the keys of a second level have no room, only notes how much they need.
   void fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
             const WriteAt& write_at);
 
@@ -112,7 +111,7 @@ class ShardFiller {
   [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
   void take_sample(SnapshotHeader& header) const;
   // The bytes belong to this object.
-  [[nodiscard]] Bytes front(const SnapshotHeader& header);
+  [[nodiscard]] Bytes front(SnapshotHeader header);
 
  private:
   // The parameters of the filters alone, without their second levels.
@@ -137,6 +136,7 @@ class ShardFiller {
   SnapshotLayout layout_;
   std::size_t tasks_ = 1;
   std::vector<std::byte> front_;
+  std::vector<Digest> digests_;         // of a signed snapshot: of its tables and of each shard
   std::vector<double> estimated_fprs_;  // of each shard
   std::vector<double> fill_ratios_;
   Lookup filter_lookup_;  // of the filters alone

@@ -14,16 +14,6 @@ std::string to_hex(const BuildId& id) {
   return text;
 }
 
-std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept {
-  return checksum(snapshot.subspan(kPageBytes, layout.shards.offset - kPageBytes));
-}
-
-Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept {
-  const Bytes shards = snapshot.subspan(layout.shards.offset, layout.shards.bytes);
-  const std::uint64_t start = index * layout.stretch_bytes;
-  return shards.subspan(start, std::min<std::uint64_t>(layout.stretch_bytes, shards.size() - start));
-}
-
 Bytes signed_bytes(const SnapshotHeader& header) noexcept {
   return std::as_bytes(std::span(&header, 1)).first(offsetof(SnapshotHeader, signature));
 }

@@ -1,5 +1,5 @@
 // The bytes of a snapshot, the same in file, store and memory. In this order: header page, shard table, seeds
-// of the second levels, checksum table, digests of a signed snapshot, padding to a page boundary, shards.
+// of the second levels, checksum table, padding to a page boundary, shards.
 // docs/snapshot_format.md has the byte tables, and golden files pin them. Also the format numbers that this
 // version knows.
 #pragma once
@@ -26,7 +26,6 @@ using Signature = std::array<std::uint8_t, 64>;
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E', 'V', 'E'};
 inline constexpr std::uint8_t kHashIdXxh3 = 1;
-inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
 inline constexpr std::size_t kKnownAbsentSample = 64;
 inline constexpr std::size_t kValueSample = 64;
@@ -67,7 +66,7 @@ struct SnapshotHeader {
   std::array<char, kKeyProfileBytes> key_profile;  // padded with NUL
   std::uint64_t file_bytes;
   TableSpan shard_table;     // ShardEntry per shard
-  TableSpan checksum_table;  // XXH3-64 per stretch: as many shards as 64 KiB hold, the last one fewer
+  TableSpan checksum_table;  // XXH3-64 per shard
   TableSpan shards;
   std::uint64_t tables_checksum;  // XXH3-64 from the end of the header page to the first shard
   std::uint64_t known_absent;     // distinct keys that are certainly absent, none of them in the set
@@ -76,18 +75,17 @@ struct SnapshotHeader {
   std::uint32_t sample_count;
   std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // keys that must be absent
   // In a signed snapshot; all zero in others, up to and with the signature.
-  TableSpan stretch_digests;  // BLAKE2b-256 of what each entry of the checksum table covers
-  Digest tables_digest;       // BLAKE2b-256 of what tables_checksum covers
-  PublicKey public_key;       // the signer's
+  Digest contents_digest;  // BLAKE2b-256 of the digests of what tables_checksum covers and of each shard
+  PublicKey public_key;    // the signer's
   // In a map, some of its keys, the first of each 64th of all hashes, and their values.
   std::array<KeyHash, kValueSample> sampled_hashes;
   std::array<std::uint32_t, kValueSample> sampled_values;
   std::uint32_t sampled_count;
-  std::array<std::uint8_t, 2300> reserved;
+  std::array<std::uint8_t, 2316> reserved;
   Signature signature;            // of all header bytes before it
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 
-  [[nodiscard]] constexpr bool is_signed() const noexcept { return stretch_digests.bytes != 0; }
+  [[nodiscard]] constexpr bool is_signed() const noexcept { return public_key != PublicKey{}; }
 };
 
 static_assert(std::is_trivially_copyable_v<SnapshotHeader> && std::is_standard_layout_v<SnapshotHeader>);
@@ -121,50 +119,33 @@ static_assert(offsetof(SnapshotHeader, retrieval_seeds) == 336);
 static_assert(offsetof(SnapshotHeader, retrieval_bytes) == 352);
 static_assert(offsetof(SnapshotHeader, sample_count) == 356);
 static_assert(offsetof(SnapshotHeader, known_absent_sample) == 360);
-static_assert(offsetof(SnapshotHeader, stretch_digests) == 872);
-static_assert(offsetof(SnapshotHeader, tables_digest) == 888);
-static_assert(offsetof(SnapshotHeader, public_key) == 920);
-static_assert(offsetof(SnapshotHeader, sampled_hashes) == 952);
-static_assert(offsetof(SnapshotHeader, sampled_values) == 1464);
-static_assert(offsetof(SnapshotHeader, sampled_count) == 1720);
-static_assert(offsetof(SnapshotHeader, reserved) == 1724);
+static_assert(offsetof(SnapshotHeader, contents_digest) == 872);
+static_assert(offsetof(SnapshotHeader, public_key) == 904);
+static_assert(offsetof(SnapshotHeader, sampled_hashes) == 936);
+static_assert(offsetof(SnapshotHeader, sampled_values) == 1448);
+static_assert(offsetof(SnapshotHeader, sampled_count) == 1704);
+static_assert(offsetof(SnapshotHeader, reserved) == 1708);
 static_assert(offsetof(SnapshotHeader, signature) == 4024);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
-// All offsets follow from the geometry and from whether the snapshot is signed.
+// All offsets follow from the geometry.
 struct SnapshotLayout {
   TableSpan shard_table;
   TableSpan retrieval_seeds;
   TableSpan checksum_table;
-  TableSpan stretch_digests;
   TableSpan shards;
   std::uint64_t file_bytes;
-  std::uint32_t stretch_shards;  // that one checksum covers: as many as 64 KiB hold
-  std::uint64_t stretch_bytes;   // of that many
-
-  [[nodiscard]] constexpr std::uint64_t stretch_count() const noexcept {
-    return checksum_table.bytes / sizeof(std::uint64_t);
-  }
 };
 
-constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params,
-                                         bool has_digests = false) {
-  const std::uint64_t all_shards = shard_count * params.stride();
-  const auto stretch_shards = static_cast<std::uint32_t>(kChecksumStretchBytes / params.stride());
-  const std::uint64_t stretches = (shard_count + stretch_shards - 1) / stretch_shards;
+constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params) {
   const TableSpan shard_table{kPageBytes, shard_count * sizeof(ShardEntry)};
   const std::uint64_t after = shard_table.offset + shard_table.bytes;
   const TableSpan seeds =
       params.retrieval_bytes == 0 ? TableSpan{} : TableSpan{after, (shard_count + 7) / 8 * 8};
-  const TableSpan checksum_table{after + seeds.bytes, stretches * sizeof(std::uint64_t)};
-  const std::uint64_t after_checksums = checksum_table.offset + checksum_table.bytes;
-  const TableSpan digests =
-      has_digests ? TableSpan{after_checksums, stretches * sizeof(Digest)} : TableSpan{};
-  const TableSpan shards{round_up_to_page(after_checksums + digests.bytes), all_shards};
-  return {shard_table,    seeds,
-          checksum_table, digests,
-          shards,         shards.offset + shards.bytes,
-          stretch_shards, std::uint64_t{stretch_shards} * params.stride()};
+  const TableSpan checksum_table{after + seeds.bytes, shard_count * sizeof(std::uint64_t)};
+  const TableSpan shards{round_up_to_page(checksum_table.offset + checksum_table.bytes),
+                         shard_count * params.stride()};
+  return {shard_table, seeds, checksum_table, shards, shards.offset + shards.bytes};
 }
 
 // These take a header whose values have been checked.
@@ -172,13 +153,13 @@ constexpr FilterParams params_of(const SnapshotHeader& header) {
   return {header.shard_bytes, header.hash_count, header.retrieval_bytes, header.value_bits};
 }
 constexpr SnapshotLayout snapshot_layout(const SnapshotHeader& header) {
-  return snapshot_layout(header.shard_count, params_of(header), header.is_signed());
+  return snapshot_layout(header.shard_count, params_of(header));
 }
 
-// What both builder and decoder need. `snapshot` is the whole, of exactly layout.file_bytes.
-std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
-// The bytes of shards that entry `index` of the checksum table covers.
-Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
+// What tables_checksum covers. `snapshot` is the whole, or all of it before the first shard.
+inline Bytes tables_of(Bytes snapshot, const SnapshotLayout& layout) noexcept {
+  return snapshot.subspan(kPageBytes, layout.shards.offset - kPageBytes);
+}
 
 // What the signature of a signed snapshot covers.
 Bytes signed_bytes(const SnapshotHeader& header) noexcept;

@@ -1,5 +1,6 @@
 #include "core/worker/snapshot/snapshot.hpp"
 
+#include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -8,15 +9,6 @@ namespace {
 template <std::size_t Size>
 std::string_view padded_text(const std::array<char, Size>& text) noexcept {
   return {text.data(), strnlen(text.data(), Size)};
-}
-
-void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
-                   std::string_view source) {
-  const std::byte* table = snapshot.data() + layout.checksum_table.offset;
-  if (checksum(stretch) == load<std::uint64_t>(table + index * sizeof(std::uint64_t))) return;
-  throw Error(ErrorKind::Data, std::string(source) + ": shards are damaged: a checksum does not match (" +
-                                   std::to_string(stretch.size()) + " bytes from offset " +
-                                   std::to_string(layout.shards.offset + index * layout.stretch_bytes) + ")");
 }
 
 // Decodes once: each step relies on what the steps before it have checked.
@@ -66,8 +58,7 @@ class Decoder {
     check_unsigned();
     const SnapshotLayout layout = snapshot_layout(*header_);
     if (header_->shard_table != layout.shard_table || header_->retrieval_seeds != layout.retrieval_seeds ||
-        header_->checksum_table != layout.checksum_table ||
-        header_->stretch_digests != layout.stretch_digests || header_->shards != layout.shards ||
+        header_->checksum_table != layout.checksum_table || header_->shards != layout.shards ||
         header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }
@@ -83,7 +74,7 @@ class Decoder {
   FilterParams params() const { return params_of(*header_); }
 
   void check_tables(const SnapshotLayout& layout, const LookupKind& kind) const {
-    if (tables_checksum(bytes_, layout) != header_->tables_checksum) {
+    if (checksum(tables_of(bytes_, layout)) != header_->tables_checksum) {
       fail("tables are damaged: their checksum does not match (offset 4096 to " +
            std::to_string(layout.shards.offset) + ")");
     }
@@ -98,12 +89,6 @@ class Decoder {
     if (keys != header_->key_count) {
       fail("shard table counts " + std::to_string(keys) + " keys, the header " +
            std::to_string(header_->key_count));
-    }
-  }
-
-  void check_shards(const SnapshotLayout& layout) const {
-    for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
-      check_stretch(bytes_, layout, i, checksum_stretch(bytes_, layout, i), source_);
     }
   }
 
@@ -157,9 +142,8 @@ class Decoder {
 
   // Otherwise a program might take it for a signed one.
   void check_unsigned() const {
-    const bool has_rest = header_->tables_digest != Digest{} || header_->public_key != PublicKey{} ||
-                          header_->signature != Signature{};
-    if (has_rest && !header_->is_signed()) fail("has parts of a signature but no digests");
+    const bool has_rest = header_->contents_digest != Digest{} || header_->signature != Signature{};
+    if (has_rest && !header_->is_signed()) fail("has parts of a signature but no public key");
   }
 
   Bytes bytes_;
@@ -179,10 +163,12 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   const SnapshotLayout layout = decoder.layout();
   decoder.check_size(layout);
   decoder.check_tables(layout, *view.kind_);
-  if (check == Check::Everything) decoder.check_shards(layout);
   view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
                  view.header_->shard_count, decoder.params(),
                  reinterpret_cast<const std::uint8_t*>(bytes.data() + layout.retrieval_seeds.offset)};
+  if (check == Check::Everything) {
+    view.check_shards(0, bytes.subspan(layout.shards.offset, layout.shards.bytes), source);
+  }
   view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());
   return view;
 }
@@ -221,8 +207,21 @@ UnixSeconds SnapshotView::valid_until() const noexcept {
   return header_->valid_for == 0 ? 0 : header_->as_of + header_->valid_for;
 }
 
-void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const {
-  keysieve::check_stretch(bytes_, snapshot_layout(*header_), index, stretch, source);
+Bytes SnapshotView::some_shards(std::uint64_t first) const noexcept {
+  constexpr std::uint64_t kBytesAtATime = std::uint64_t{64} << 10;
+  const std::uint64_t count = std::min(kBytesAtATime / array_.stride, array_.shard_count - first);
+  return {array_.shard(first), count * array_.stride};
+}
+
+void SnapshotView::check_shards(std::uint64_t first, Bytes shards, std::string_view source) const {
+  const std::byte* expected = bytes_.data() + header_->checksum_table.offset + first * sizeof(std::uint64_t);
+  for (std::size_t at = 0; at < shards.size(); at += array_.stride, expected += sizeof(std::uint64_t)) {
+    if (checksum(shards.subspan(at, array_.stride)) == load<std::uint64_t>(expected)) continue;
+    throw Error(ErrorKind::Data, std::string(source) + ": shards are damaged: a checksum does not match (" +
+                                     std::to_string(array_.stride) + " bytes from offset " +
+                                     std::to_string(header_->shards.offset + first * array_.stride + at) +
+                                     ")");
+  }
 }
 
 std::span<const KeyHash> SnapshotView::known_absent_sample() const noexcept {

@@ -55,9 +55,11 @@ class SnapshotView {
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
-  // Checks a stretch of a copy of the snapshot: throws Data, which names `source`, unless `stretch` has the
-  // checksum of stretch `index` (below the layout's stretch_count()).
-  void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;
+  // For copying shards, a piece after the other: those from `first`, which there must be, up to 64 KiB.
+  [[nodiscard]] Bytes some_shards(std::uint64_t first) const noexcept;
+  // Throws Data, which names `source`, unless each of `shards`, copies of those from `first`, has its
+  // checksum.
+  void check_shards(std::uint64_t first, Bytes shards, std::string_view source) const;
 
   // Throws Data, which names `source`, unless the snapshot holds the set of that name.
   void check_set_name(std::string_view expected, const std::string& source) const;

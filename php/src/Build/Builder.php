@@ -25,7 +25,6 @@ final class Builder
     private const LONGEST_PROFILE = 64; // bytes
     private const LATEST_MOMENT = 10 ** 12;
     private const PAGE_BYTES = 4096;
-    private const STRETCH_BYTES = 65_536; // as many whole shards as it has room for are covered by one checksum
     private const HEADER = 'a8vCCVa16VVPCx15eePPPa16x16a64a64PPPPPPPa8x3760';
     private const PROGRESS_STEP = 1 << 16;
     private const SHOWN = 10;
@@ -137,11 +136,7 @@ final class Builder
         }
         $count = Sizing::shards($keys, $this->fpr, $this->shardBytes);
         $shards = new Shards($count, $this->shardBytes, $this->parts());
-        $checksums = '';
-        $stretch = intdiv(self::STRETCH_BYTES, $this->shardBytes) * $this->shardBytes;
-        for ($at = 0; $at < strlen($shards->bytes); $at += $stretch) {
-            $checksums .= self::checksum(substr($shards->bytes, $at, $stretch));
-        }
+        $checksums = implode('', array_map(self::checksum(...), str_split($shards->bytes, $this->shardBytes)));
         $tables = $shards->entries . $checksums;
         $shardsAt = self::PAGE_BYTES + intdiv(strlen($tables) + self::PAGE_BYTES - 1, self::PAGE_BYTES) * self::PAGE_BYTES;
         $tables = str_pad($tables, $shardsAt - self::PAGE_BYTES, "\0");

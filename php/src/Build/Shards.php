@@ -64,24 +64,23 @@ final class Shards
             $high = $hash >> 32 & 0xffffffff;
             $shard = $high * $count + ($low * $count >> 32) >> 32;
             ++$keys[$shard];
-            // Kind::fold() with Kind::INSIDE_SHARDS, 0xa0761d6478bd642f.
-            $odd1 = $low * 0x78bd;
-            $odd3 = $low * 0xa076 + $high * 0x78bd;
-            $odd5 = $high * 0xa076;
-            $word0 = $low * 0x642f + (($odd1 & 0xffff) << 16);
-            $word1 = ($word0 >> 32) + ($odd1 >> 16) + $low * 0x1d64 + $high * 0x642f + (($odd3 & 0xffff) << 16);
-            $word2 = ($word1 >> 32) + ($odd3 >> 16) + $high * 0x1d64 + (($odd5 & 0xffff) << 16);
-            $at = (((($word1 ^ ($word2 >> 32) + ($odd5 >> 16)) & 0xffffffff) * $blocks >> 32) + $shard * $blocks - $offset) << 3;
-            $low = ($word0 ^ $word2) & 0xffffffff;
-            // Per lane the top five bits of the lower half of the product with Kind::SALTS.
-            $lanes[$at] |= 1 << ($low * 0x137b + (($low * 0x47b6 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 1] |= 1 << ($low * 0x4d91 + (($low * 0x4497 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 2] |= 1 << ($low * 0xad5b + (($low * 0x8824 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 3] |= 1 << ($low * 0x289d + (($low * 0xa2b7 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 4] |= 1 << ($low * 0x95c7 + (($low * 0x7054 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 5] |= 1 << ($low * 0x424b + (($low * 0x2df1 & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 6] |= 1 << ($low * 0x4947 + (($low * 0x9efc & 0xffff) << 16) >> 27 & 31);
-            $lanes[$at + 7] |= 1 << ($low * 0xfb31 + (($low * 0x5c6b & 0xffff) << 16) >> 27 & 31);
+            // As Reader\Snapshot::probe().
+            $first = $low * 0x78bd642f;
+            $second = $high * 0x78bd642f;
+            $third = $low * -0x5f89e29c;
+            $fourth = $high * -0x5f89e29c;
+            $middle = ($first >> 32) + ($second & 0xffffffff) + ($third & 0xffffffff);
+            $upper = ($middle >> 32) + ($second >> 32) + ($third >> 32) + $low + ($fourth & 0xffffffff);
+            $at = (((($middle ^ ($upper >> 32) + ($fourth >> 32) + $high) & 0xffffffff) * $blocks >> 32) + $shard * $blocks - $offset) << 3;
+            $low = ($first ^ $upper) & 0xffffffff;
+            $lanes[$at] |= 1 << ($low * 0x47b6137b >> 27 & 31);
+            $lanes[$at + 1] |= 1 << ($low * 0x44974d91 >> 27 & 31);
+            $lanes[$at + 2] |= 1 << ($low * -0x77db52a5 >> 27 & 31);
+            $lanes[$at + 3] |= 1 << ($low * -0x5d48d763 >> 27 & 31);
+            $lanes[$at + 4] |= 1 << ($low * 0x705495c7 >> 27 & 31);
+            $lanes[$at + 5] |= 1 << ($low * 0x2df1424b >> 27 & 31);
+            $lanes[$at + 6] |= 1 << ($low * -0x6103b6b9 >> 27 & 31);
+            $lanes[$at + 7] |= 1 << ($low * 0x5c6bfb31 >> 27 & 31);
         }
     }
 

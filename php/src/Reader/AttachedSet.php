@@ -166,14 +166,20 @@ final class AttachedSet
      */
     private static function answer(?Snapshot $snapshot, array $keys, string $method, bool $isMap): array
     {
-        $added = ($snapshot?->live?->addedKeys() ?? 0) === 0 ? null : $snapshot?->live;
+        $unknown = $isMap ? self::UNKNOWN : true;
         $answers = [];
-        foreach ($keys as $index => $key) {
-            $key = is_string($key) || is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method);
-            $hash = $snapshot === null ? 0 : $snapshot->hash($key);
-            $value = $snapshot?->find($hash);
-            $isUnknown = $snapshot === null || ($added !== null && ($isMap || $value === null) && $added->mayContain($hash));
-            $answers[$index] = $isMap ? ($isUnknown ? self::UNKNOWN : $value) : $isUnknown || $value !== null;
+        if ($snapshot === null) {
+            foreach ($keys as $index => $key) {
+                $answers[$index] = is_string($key) || is_int($key) ? $unknown : throw Arguments::noKey($key, $index, $method);
+            }
+            return $answers;
+        }
+        $added = ($snapshot->live?->addedKeys() ?? 0) === 0 ? null : $snapshot->live;
+        $answers = $snapshot->answers($keys, $method, $isMap);
+        foreach ($added === null ? [] : $answers as $index => $answer) {
+            if (($isMap || $answer === false) && $added->mayContain($snapshot->hash((string) $keys[$index]))) {
+                $answers[$index] = $unknown;
+            }
         }
         return $answers;
     }

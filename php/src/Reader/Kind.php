@@ -31,8 +31,8 @@ abstract class Kind
 
     public const HALF = 0xffffffff;
 
-    /** Each chooses the bit of a key in one lane of its block. */
-    protected const SALTS = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31];
+    /** Each chooses the bit of a key in one lane of its block: modulo 2^32, and so that no product needs more than 64 bits. */
+    protected const SALTS = [0x47b6137b, 0x44974d91, -0x77db52a5, -0x5d48d763, 0x705495c7, 0x2df1424b, -0x6103b6b9, 0x5c6bfb31];
 
     private const INSIDE_SHARDS = 0xA0761D64 << 32 | 0x78BD642F;
 
@@ -66,10 +66,10 @@ abstract class Kind
     /**
      * A key's value in a map, which any other key may have at the FPR; 0 in other sets; null: absent.
      *
-     * @param string $bytes go on behind the shard, which begins at $at, for at least 8 bytes, or end with it
+     * @param string $bytes of the shard, with its second level
      * @param string $entry the bytes of one without a fault, see entry()
      */
-    abstract public function find(string $bytes, int $at, string $entry, int $hash): ?int;
+    abstract public function find(string $bytes, string $entry, int $hash): ?int;
 
     /**
      * Why there can be no such entry; null: there can. It looks at the number of keys only to see whether there are any.
@@ -87,10 +87,10 @@ abstract class Kind
      *
      * @param Entry $entry
      */
-    public function fillRatio(string $bytes, int $at, array $entry): float
+    public function fillRatio(string $bytes, array $entry): float
     {
         $set = 0;
-        foreach (count_chars(substr($bytes, $at, $this->shardBytes), 1) as $byte => $count) {
+        foreach (count_chars(substr($bytes, 0, $this->shardBytes), 1) as $byte => $count) {
             $set += substr_count(decbin($byte), '1') * $count;
         }
         return $set / (8 * $this->shardBytes);
@@ -110,7 +110,7 @@ abstract class Kind
         $low = $mixed & self::HALF;
         foreach (self::SALTS as $salt) {
             // The top five bits of the lower half of the product.
-            $bit = $low * ($salt & 0xffff) + (($low * ($salt >> 16) & 0xffff) << 16) >> 27 & 31;
+            $bit = $low * $salt >> 27 & 31;
             if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
                 return false;
             }
@@ -119,10 +119,10 @@ abstract class Kind
         return true;
     }
 
-    /** The field of $width bits that begins $bit bits behind $at. At most 32 bits. */
-    protected static function field(string $bytes, int $at, int $bit, int $width): int
+    /** The field of $width bits that begins with bit $bit. At most 32 bits. */
+    protected static function field(string $bytes, int $bit, int $width): int
     {
-        $first = $at + ($bit >> 3);
+        $first = $bit >> 3;
         /** @var array{1: int} $words */
         $words = unpack('P', $bytes, min($first, strlen($bytes) - 8)); // not by word(): some kinds read many fields
         $shift = ($bit & 7) + 8 * max(0, $first - strlen($bytes) + 8);

@@ -13,8 +13,8 @@ namespace KeySieve\Reader;
  *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
  *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int,
  *     setName: string, keyProfile: string, fileBytes: int, retrievalSeedsAt: int, checksumsAt: int, checksumsBytes: int, shardsAt: int,
- *     digestsBytes: int, knownAbsent: int, retrievalBytes: int, sampleCount: int,
- *     tablesChecksum: string, tablesDigest: string, publicKey: string, sampledCount: int, signature: string, ...
+ *     knownAbsent: int, retrievalBytes: int, sampleCount: int,
+ *     tablesChecksum: string, contentsDigest: string, publicKey: string, sampledCount: int, signature: string, ...
  * }
  */
 final class Snapshot
@@ -23,6 +23,7 @@ final class Snapshot
     /** As SnapshotFile::$why. */
     public const EXPIRED = ['expired', 'its snapshot is past valid_for'];
 
+    private const START_BYTES = 2 * self::HEADER_BYTES; // read at once: the header, and the tables of a set of up to 256 shards
     private const FORMAT = 1;
     private const HASH_XXH3 = 1;
     private const SECRET_WORDS = 24;
@@ -30,20 +31,19 @@ final class Snapshot
     private const LONGEST_SHARD = 8192;
     private const MOST_VALUE_BITS = 32;
     private const VALUE_SAMPLE = 64;
-    private const STRETCH_BYTES = 65536; // as many whole shards as it has room for are covered by one checksum
-    private const DIGEST_BYTES = 32; // of a signed snapshot, per stretch of shards
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/Z64setName/Z64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/a8tablesChecksum/PknownAbsent'
-        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
-        . '/@1720/VsampledCount/@4024/a64signature';
+        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/a32contentsDigest/a32publicKey'
+        . '/@1704/VsampledCount/@4024/a64signature';
+    private const BITS = "\x01\x02\x04\x08\x10\x20\x40\x80";
     private const SECOND_LEVEL_MULTIPLIER = 0x8EBC6AF0 << 32 | 0x9C88C6E3;
     private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
     private const MOST_BYTES_KEPT = 4 << 20;
     private const PAGE_BYTES = 4096; // a string takes up to one more than its bytes
 
-    /** @var array<int, string> the pieces of snapshots that were read last, of all sets of the process together */
+    /** @var array<int, string> the shards that were read last, of all sets of the process together */
     private static array $kept = [];
     private static int $keptBytes = 0;
     private static int $snapshots = 0;
@@ -62,9 +62,7 @@ final class Snapshot
     private readonly string $entries;
     private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
     private readonly string $checksums;
-    private readonly int $perStretch; // shards
-    private readonly int $perPiece; // shards: those of a stretch, or, where not all could be kept, a single one
-    private readonly int $firstPiece; // among those that are kept
+    private readonly int $firstKept; // where its first shard is among those that are kept
 
     /**
      * Does not check a signature: loaders do, which have the keys for that.
@@ -73,14 +71,18 @@ final class Snapshot
      */
     public function __construct(string $set, private readonly File $file, public readonly ?LiveLayer $live = null)
     {
-        $fields = $this->fields = self::header($file);
+        $start = $file->read(0, min($file->status['size'], self::START_BYTES));
+        $fields = $this->fields = self::header($file, $start);
         $this->kind = Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $file->path);
         $fault = self::faultOfLayout($fields, $this->kind);
         if ($fault !== null) {
             throw Failure::data("$file->path: $fault");
         }
         $file->checkSize($fields['fileBytes']);
-        $tables = $file->read(self::HEADER_BYTES, $fields['shardsAt'] - self::HEADER_BYTES);
+        if (strlen($start) < $fields['shardsAt']) {
+            $start .= $file->read(strlen($start), $fields['shardsAt'] - strlen($start));
+        }
+        $tables = substr($start, self::HEADER_BYTES, $fields['shardsAt'] - self::HEADER_BYTES);
         if (strrev(hash('xxh3', $tables, true)) !== $fields['tablesChecksum']) {
             throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to {$fields['shardsAt']})");
         }
@@ -92,9 +94,7 @@ final class Snapshot
         $this->seeds = $fields['retrievalBytes'] === 0 ? '' : substr($tables, $fields['retrievalSeedsAt'] - self::HEADER_BYTES, $count);
         $this->checksums = substr($tables, $fields['checksumsAt'] - self::HEADER_BYTES, $fields['checksumsBytes']);
         $this->stride = $fields['shardBytes'] + $fields['retrievalBytes'];
-        $this->perStretch = intdiv(self::STRETCH_BYTES, $this->stride);
-        $this->perPiece = $this->stride * $count <= self::MOST_BYTES_KEPT / 2 ? $this->perStretch : 1;
-        $this->firstPiece = ++self::$snapshots << 32;
+        $this->firstKept = ++self::$snapshots << 32;
         if ($count <= self::CHECKED_AT_ONCE) {
             $this->checkEntries();
         }
@@ -124,6 +124,81 @@ final class Snapshot
     }
 
     /**
+     * One answer for each key, all of this snapshot: whether it may contain it; of a map what find() says.
+     *
+     * @template TKey of array-key
+     * @param array<TKey, mixed> $keys
+     * @return ($isMap is true ? array<TKey, ?int> : array<TKey, bool>)
+     * @throws Failure as find()
+     * @throws \TypeError for an element that is no key
+     */
+    public function answers(array $keys, string $method, bool $isMap): array
+    {
+        if ($this->kind instanceof Kind\SplitBlockBloom && $this->seeds === '') {
+            return $this->probe($keys, $method);
+        }
+        $answers = [];
+        foreach ($keys as $index => $key) {
+            $key = is_string($key) || is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method);
+            $value = $this->find($this->hash($key));
+            $answers[$index] = $isMap ? $value : $value !== null;
+        }
+        return $answers;
+    }
+
+    /**
+     * answers() of the default kind: what hash(), find(), Kind::mix() and Kind::blockHas() do is written out, because a call takes as long as a step.
+     *
+     * @template TKey of array-key
+     * @param array<TKey, mixed> $keys
+     * @return array<TKey, bool>
+     * @throws Failure|\TypeError as answers()
+     */
+    private function probe(array $keys, string $method): array
+    {
+        $hashes = '';
+        foreach ($keys as $index => $key) {
+            if (!is_string($key)) {
+                $key = is_int($key) ? (string) $key : throw Arguments::noKey($key, $index, $method);
+            }
+            /** @psalm-suppress InvalidArgument (it knows no option but the seed) */
+            $hashes .= hash('xxh3', $key, true, $this->hashing);
+        }
+        /** @var array<int, int> $halves */
+        $halves = unpack('N*', $hashes);
+        $half = 0;
+        $count = $this->fields['shardCount'];
+        $blocks = $this->fields['shardBytes'] >> 5;
+        $answers = [];
+        foreach ($keys as $index => $_) {
+            $high = $halves[++$half];
+            $low = $halves[++$half];
+            $shard = $high * $count + ($low * $count >> 32) >> 32;
+            $bytes = self::$kept[$this->firstKept + $shard] ?? self::keep($this->firstKept + $shard, $this->read($shard));
+            // Kind::fold() with Kind::INSIDE_SHARDS. That and Kind::SALTS in halves from -2^31 to 2^31, so that no product needs more than 64 bits.
+            $first = $low * 0x78bd642f;
+            $second = $high * 0x78bd642f;
+            $third = $low * -0x5f89e29c;
+            $fourth = $high * -0x5f89e29c;
+            $middle = ($first >> 32) + ($second & 0xffffffff) + ($third & 0xffffffff);
+            $upper = ($middle >> 32) + ($second >> 32) + ($third >> 32) + $low + ($fourth & 0xffffffff);
+            $at = (($middle ^ ($upper >> 32) + ($fourth >> 32) + $high) & 0xffffffff) * $blocks >> 32 << 5;
+            $low = ($first ^ $upper) & 0xffffffff;
+            // Per lane the bit that the top five bits of the lower half of a product name.
+            $answers[$index]
+                = ($bytes[$at + (($bit = $low * 0x47b6137b >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 4 + (($bit = $low * 0x44974d91 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 8 + (($bit = $low * -0x77db52a5 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 12 + (($bit = $low * -0x5d48d763 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 16 + (($bit = $low * 0x705495c7 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 20 + (($bit = $low * 0x2df1424b >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 24 + (($bit = $low * -0x6103b6b9 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0"
+                && ($bytes[$at + 28 + (($bit = $low * 0x5c6bfb31 >> 27 & 31) >> 3)] & self::BITS[$bit & 7]) !== "\0";
+        }
+        return $answers;
+    }
+
+    /**
      * The value of a key of a map, which any other key may have at the FPR; 0 of a set. Null: absent.
      *
      * @throws Failure if the key's shard cannot be read, or is damaged
@@ -131,38 +206,29 @@ final class Snapshot
     public function find(int $hash): ?int
     {
         $shard = Kind::shard($hash, $this->fields['shardCount']);
-        $piece = intdiv($shard, $this->perPiece);
-        $bytes = self::$kept[$this->firstPiece + $piece] ?? $this->readPiece($piece);
-        $at = $shard % $this->perPiece * $this->stride;
-        $value = $this->kind->find($bytes, $at, substr($this->entries, 8 * $shard, 8), $hash);
-        return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $at, $shard, $hash)) ? $value : null;
+        $bytes = self::$kept[$this->firstKept + $shard] ?? self::keep($this->firstKept + $shard, $this->read($shard));
+        $value = $this->kind->find($bytes, substr($this->entries, 8 * $shard, 8), $hash);
+        return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $shard, $hash)) ? $value : null;
     }
 
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
     public function checkEntries(): void
     {
-        $keys = $this->keysOf(0, $this->fields['shardCount']);
-        if ($keys !== $this->fields['keyCount']) {
-            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->path, $keys, $this->fields['keyCount']));
-        }
-    }
-
-    /** @throws Failure if the entry of one of these shards cannot be */
-    private function keysOf(int $first, int $count): int
-    {
         $keys = 0;
         $known = []; // of entries that can be: all but how many keys they have
         /** @var array<int, int> $words */
-        $words = unpack('P*', substr($this->entries, 8 * $first, 8 * $count));
+        $words = unpack('P*', $this->entries);
         foreach ($words as $number => $word) {
             $keys += $word & 0xffff;
             $likeness = $word & ~0xffff | (int) (($word & 0xffff) === 0);
             if (!isset($known[$likeness])) {
-                $this->entry($first + $number - 1);
+                $this->entry($number - 1);
                 $known[$likeness] = true;
             }
         }
-        return $keys;
+        if ($keys !== $this->fields['keyCount']) {
+            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->file->path, $keys, $this->fields['keyCount']));
+        }
     }
 
     /** @throws Failure unless all shards can be read: it is their mean; null for a kind without a fill ratio */
@@ -172,51 +238,37 @@ final class Snapshot
             return null;
         }
         $sum = 0.0;
-        $bytes = '';
         for ($shard = 0; $shard < $this->fields['shardCount']; ++$shard) {
-            $bytes = $shard % $this->perStretch === 0 ? $this->readStretch(intdiv($shard, $this->perStretch)) : $bytes;
-            $sum += $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $this->entry($shard));
+            $sum += $this->kind->fillRatio($this->read($shard), $this->entry($shard));
         }
         return $sum / $this->fields['shardCount'];
     }
 
     /** Asks for the bit that each key which passes the filter of a set with known-absent keys has in the second level. */
-    private function passesSecondLevel(string $bytes, int $at, int $shard, int $hash): bool
+    private function passesSecondLevel(string $bytes, int $shard, int $hash): bool
     {
         $mixed = Kind::fold($hash ^ Kind::product(Kind::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
-        $window = Kind::word($bytes, $at + $this->fields['shardBytes'] + Kind::reduce($mixed, $this->fields['retrievalBytes'] - 7));
+        $window = Kind::word($bytes, $this->fields['shardBytes'] + Kind::reduce($mixed, $this->fields['retrievalBytes'] - 7));
         return Kind::parity($window & Kind::product($mixed, Kind::A));
     }
 
-    /** @throws Failure */
-    private function readPiece(int $piece): string
+    /** @throws Failure unless the shard can be read */
+    private function read(int $shard): string
     {
-        $first = $piece * $this->perPiece;
-        $bytes = $this->readStretch(intdiv($first, $this->perStretch));
-        $isPart = $this->perPiece < $this->perStretch;
-        return self::keep($this->firstPiece + $piece, $isPart ? substr($bytes, $first % $this->perStretch * $this->stride, $this->stride) : $bytes);
-    }
-
-    /** @throws Failure unless the shards that one checksum covers can be read */
-    private function readStretch(int $stretch): string
-    {
-        $first = $stretch * $this->perStretch;
-        $count = min($this->perStretch, $this->fields['shardCount'] - $first);
-        $length = $count * $this->stride;
-        $at = $this->fields['shardsAt'] + $first * $this->stride;
-        $bytes = $this->file->read($at, $length);
-        if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
-            throw Failure::data("{$this->file->path}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
+        $at = $this->fields['shardsAt'] + $shard * $this->stride;
+        $bytes = $this->file->read($at, $this->stride);
+        if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $shard, 8)) {
+            throw Failure::data("{$this->file->path}: shards are damaged: a checksum does not match ($this->stride bytes from offset $at)");
         }
         if ($this->fields['shardCount'] > self::CHECKED_AT_ONCE) {
-            $this->keysOf($first, $count);
+            $this->entry($shard);
         }
         return $bytes;
     }
 
-    private static function keep(int $piece, string $bytes): string
+    private static function keep(int $place, string $bytes): string
     {
-        if (isset(self::$kept[$piece])) {
+        if (isset(self::$kept[$place])) {
             return $bytes; // two have read it at the same time
         }
         self::$keptBytes += strlen($bytes) + self::PAGE_BYTES;
@@ -224,7 +276,7 @@ final class Snapshot
             self::$keptBytes -= isset(self::$kept[$oldest]) ? strlen(self::$kept[$oldest]) + self::PAGE_BYTES : 0; // a signal handler may have
             unset(self::$kept[$oldest]);
         }
-        return self::$kept[$piece] = $bytes;
+        return self::$kept[$place] = $bytes;
     }
 
     /** @return Entry of a shard, checked */
@@ -239,14 +291,13 @@ final class Snapshot
      * @return Fields
      * @throws Failure
      */
-    private static function header(File $file): array
+    private static function header(File $file, string $start): array
     {
         if ($file->status['size'] < self::HEADER_BYTES) {
             throw Failure::data("$file->path: is not a whole snapshot: {$file->status['size']} bytes, the header alone has 4096");
         }
-        $page = $file->read(0, self::HEADER_BYTES);
         /** @var Fields $fields */
-        $fields = unpack(self::FIELDS, $page);
+        $fields = unpack(self::FIELDS, $start);
         $known = self::FORMAT;
         $advice = $fields['format'] > $known ? "a newer version; upgrade this reader, or build with --format $known" : 'an older version; build it again';
         $failure = match (true) {
@@ -254,7 +305,7 @@ final class Snapshot
             $fields['format'] !== $known => Failure::incompatible(
                 "$file->path: has snapshot format {$fields['format']}, this version reads $known: damaged, or written by $advice",
             ),
-            strrev(substr($page, 4088)) !== hash('xxh3', substr($page, 0, 4088), true)
+            strrev(substr($start, 4088, 8)) !== hash('xxh3', substr($start, 0, 4088), true)
                 => Failure::data("$file->path: header is damaged: its checksum does not match"),
             $fields['hashId'] !== self::HASH_XXH3 => Failure::incompatible("$file->path: hash {$fields['hashId']} is not known to this version"),
             ($fault = self::faultOf($fields)) !== null => Failure::data("$file->path: $fault"),
@@ -296,8 +347,8 @@ final class Snapshot
             $fields['valueBits'] > self::MOST_VALUE_BITS => "values of {$fields['valueBits']} bits are out of range",
             $fields['valueBits'] !== 0 && !$kind::CAN_HAVE_VALUES => $kind::NAME . ' cannot have values',
             $fields['sampledCount'] > ($fields['valueBits'] !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
-            $fields['digestsBytes'] === 0 && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
-                => 'has parts of a signature but no digests',
+            trim($fields['publicKey'], "\0") === '' && trim($fields['contentsDigest'] . $fields['signature'], "\0") !== ''
+                => 'has parts of a signature but no public key',
             array_intersect_key($fields, $spans = self::spans($fields, $stride)) != $spans => "tables are not where {$fields['shardCount']} shards put them",
             default => null,
         };
@@ -312,19 +363,15 @@ final class Snapshot
     private static function spans(array $fields, int $stride): array
     {
         $count = $fields['shardCount'];
-        $perStretch = intdiv(self::STRETCH_BYTES, $stride);
-        $stretches = intdiv($count + $perStretch - 1, $perStretch);
-        [$hasSeeds, $hasDigests] = [$fields['retrievalBytes'] !== 0, $fields['digestsBytes'] !== 0];
+        $hasSeeds = $fields['retrievalBytes'] !== 0;
         $seedsAt = self::HEADER_BYTES + 8 * $count;
         $checksumsAt = $seedsAt + ($hasSeeds ? $count + 7 & ~7 : 0);
-        $digestsAt = $checksumsAt + 8 * $stretches;
-        $shardsAt = $digestsAt + ($hasDigests ? self::DIGEST_BYTES * $stretches : 0) + 4095 & ~4095;
+        $shardsAt = $checksumsAt + 8 * $count + 4095 & ~4095;
         return [
             'fileBytes' => $shardsAt + $count * $stride,
             'shardTableAt' => self::HEADER_BYTES, 'shardTableBytes' => 8 * $count,
             'retrievalSeedsAt' => $hasSeeds ? $seedsAt : 0, 'retrievalSeedsBytes' => $checksumsAt - $seedsAt,
-            'checksumsAt' => $checksumsAt, 'checksumsBytes' => 8 * $stretches,
-            'digestsAt' => $hasDigests ? $digestsAt : 0, 'digestsBytes' => $hasDigests ? self::DIGEST_BYTES * $stretches : 0,
+            'checksumsAt' => $checksumsAt, 'checksumsBytes' => 8 * $count,
             'shardsAt' => $shardsAt, 'shardsBytes' => $count * $stride,
         ];
     }

@@ -102,7 +102,7 @@ TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
             exit_status_of(ErrorKind::Locked));
 }
 
-TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
+TEST_F(PublisherTest, FindsDamageAnywhereInALargeSnapshot) {
   publish("old");
   SnapshotBytes corrupt = large_snapshot_of("new");
   const std::size_t size = corrupt.get().size();

@@ -17,14 +17,14 @@ namespace {
 
 // About 2 ms of reading and checksums, so that adds do not wait for it. With a look every 5 s a set of 1 GB
 // takes five minutes.
-constexpr std::uint64_t kStretchesAtATime = (16U << 20) / kChecksumStretchBytes;
+constexpr std::uint64_t kBytesAtATime = 16U << 20;
 
 }  // namespace
 
 std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
                                                      PublicationId current) {
   if (current.publication == 0) return std::nullopt;
-  if (reading_ != current) next_stretch_ = 0;
+  if (reading_ != current) next_shard_ = 0;
   reading_ = current;
   try {
     const std::string name = snapshot_file_name(current.publication);
@@ -40,16 +40,17 @@ std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, co
 void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
                              const std::string& path) {
   const SnapshotView& snapshot = attachment.snapshot();
-  const SnapshotLayout layout = snapshot_layout(snapshot.header());
-  std::vector<std::byte> buffer(kChecksumStretchBytes);
-  for (std::uint64_t i = 0; i < kStretchesAtATime && next_stretch_ < layout.stretch_count();
-       ++i, ++next_stretch_) {
-    const Bytes stretch = checksum_stretch(snapshot.bytes(), layout, next_stretch_);
-    const MutableBytes read = MutableBytes(buffer).first(stretch.size());
-    read_all_at(file, static_cast<std::uint64_t>(stretch.data() - snapshot.bytes().data()), read, path);
-    snapshot.check_stretch(next_stretch_, read, path);
+  std::vector<std::byte> read;
+  for (std::uint64_t bytes = 0; bytes < kBytesAtATime; bytes += read.size()) {
+    const Bytes shards = snapshot.some_shards(next_shard_);
+    read.resize(shards.size());
+    read_all_at(file, static_cast<std::uint64_t>(shards.data() - snapshot.bytes().data()), read, path);
+    snapshot.check_shards(next_shard_, read, path);
+    next_shard_ += read.size() / snapshot.shards().stride;
+    if (next_shard_ < snapshot.shards().shard_count) continue;
+    next_shard_ = 0;
+    return;
   }
-  if (next_stretch_ == layout.stretch_count()) next_stretch_ = 0;
 }
 
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {

@@ -29,7 +29,7 @@ struct LiveBytes {
 // Read, not mapped: what is checked is what is used. Throws as SetFolder::open_file() and read_all_at() do.
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
 
-// Rereads what is published, a stretch at a time. Nothing else checks that the bytes in shared memory are
+// Rereads what is published, piece by piece. Nothing else checks that the bytes in shared memory are
 // still those that were published.
 class LiveVerifier {
  public:
@@ -42,7 +42,7 @@ class LiveVerifier {
   void read_some(const Attachment& attachment, const FileDescriptor& file, const std::string& path);
 
   PublicationId reading_{};
-  std::uint64_t next_stretch_ = 0;
+  std::uint64_t next_shard_ = 0;
 };
 
 class LiveSet {

@@ -12,10 +12,10 @@ final class BlockedBloom extends Kind
     public const NAME = 'blocked_bloom';
     protected const HASH_COUNTS = [1, 20];
 
-    public function find(string $bytes, int $at, string $entry, int $hash): ?int
+    public function find(string $bytes, string $entry, int $hash): ?int
     {
         $mixed = self::mix($hash);
-        $at += 64 * self::reduce($mixed, $this->shardBytes >> 6);
+        $at = 64 * self::reduce($mixed, $this->shardBytes >> 6);
         $word = $mixed & self::HALF;
         for ($i = 0; $i < $this->hashCount; ++$i) {
             if ($i !== 0 && ($i & 7) === 0) {
@@ -23,7 +23,7 @@ final class BlockedBloom extends Kind
                 $word = $mixed >> 32 & self::HALF;
             }
             $salt = self::SALTS[7 - ($i & 7)];
-            $place = $word * ($salt & 0xffff) + (($word * ($salt >> 16) & 0xffff) << 16) & self::HALF; // the product, modulo 2^32
+            $place = $word * $salt & self::HALF;
             $bit = 31 - ($place >> 23 & 31);
             if ((ord($bytes[$at + 4 * ($place >> 28) + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
                 return null;

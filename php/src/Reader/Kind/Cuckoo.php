@@ -14,7 +14,7 @@ final class Cuckoo extends Kind
 
     private const NARROWEST = 2;
 
-    public function find(string $bytes, int $at, string $entry, int $hash): ?int
+    public function find(string $bytes, string $entry, int $hash): ?int
     {
         $entry = self::entry($entry);
         if ($entry['width'] === 0 && $entry['keys'] !== 0) {
@@ -26,8 +26,8 @@ final class Cuckoo extends Kind
         $fingerprint = 1 + self::reduce(self::product($mixed, self::C), (1 << $width) - 1);
         $bucket = self::reduce($mixed, $buckets);
         $other = self::reduce(self::fold($fingerprint, self::A), $buckets) - $bucket;
-        return self::has($bytes, $at, $width, $bucket, $fingerprint)
-            || self::has($bytes, $at, $width, $other < 0 ? $other + $buckets : $other, $fingerprint) ? 0 : null;
+        return self::has($bytes, $width, $bucket, $fingerprint)
+            || self::has($bytes, $width, $other < 0 ? $other + $buckets : $other, $fingerprint) ? 0 : null;
     }
 
     public function faultOf(array $entry): ?string
@@ -39,7 +39,7 @@ final class Cuckoo extends Kind
         };
     }
 
-    public function fillRatio(string $bytes, int $at, array $entry): float
+    public function fillRatio(string $bytes, array $entry): float
     {
         $width = $entry['width'];
         if ($width === 0) {
@@ -48,7 +48,7 @@ final class Cuckoo extends Kind
         $slots = 4 * $this->buckets($width);
         $taken = 0;
         for ($slot = 0; $slot < $slots; ++$slot) {
-            $taken += (int) (self::field($bytes, $at, $slot * $width, $width) !== 0);
+            $taken += (int) (self::field($bytes, $slot * $width, $width) !== 0);
         }
         return $taken / $slots;
     }
@@ -58,10 +58,10 @@ final class Cuckoo extends Kind
         return intdiv(8 * $this->shardBytes, 4 * $width);
     }
 
-    private static function has(string $bytes, int $at, int $width, int $bucket, int $fingerprint): bool
+    private static function has(string $bytes, int $width, int $bucket, int $fingerprint): bool
     {
         for ($slot = 4 * $bucket, $end = $slot + 4; $slot < $end; ++$slot) {
-            if (self::field($bytes, $at, $slot * $width, $width) === $fingerprint) {
+            if (self::field($bytes, $slot * $width, $width) === $fingerprint) {
                 return true;
             }
         }

@@ -26,7 +26,7 @@ final class Ribbon extends Kind
     private const TAIL_BYTES = 16;
     private const TAIL_BYTES_OF_MAPS = 32;
 
-    public function find(string $bytes, int $at, string $entry, int $hash): ?int
+    public function find(string $bytes, string $entry, int $hash): ?int
     {
         $entry = self::entry($entry);
         $columns = $entry['width'];
@@ -38,7 +38,7 @@ final class Ribbon extends Kind
         $block = self::firstBlock($mixed, $entry);
         $row = pack('P', self::product($mixed, self::A));
         $wanted = self::product($mixed, self::C) >> 32;
-        $sums = self::columnSums($bytes, $at + $block * $columns, $columns, $row);
+        $sums = self::columnSums($bytes, $block * $columns, $columns, $row);
         for ($column = 0; $column < $compared; ++$column) {
             if (self::parity(ord($sums[$column])) !== (($wanted >> $column & 1) === 1)) {
                 return null;
@@ -46,7 +46,7 @@ final class Ribbon extends Kind
         }
         $window = $entry['blocks'] * $columns + $block; // of the short column, which may end before
         if ($window + self::WINDOW_BLOCKS <= $this->shardBytes
-            && self::parity(self::word($bytes, $at + $window) & self::word($row, 0)) !== (($wanted >> $compared & 1) === 1)) {
+            && self::parity(self::word($bytes, $window) & self::word($row, 0)) !== (($wanted >> $compared & 1) === 1)) {
             return null;
         }
         for ($value = 0; $column < $columns; ++$column) {

@@ -12,9 +12,9 @@ final class SplitBlockBloom extends Kind
     public const NAME = 'split_block_bloom';
     protected const HASH_COUNTS = [8, 8];
 
-    public function find(string $bytes, int $at, string $entry, int $hash): ?int
+    public function find(string $bytes, string $entry, int $hash): ?int
     {
         $mixed = self::mix($hash);
-        return self::blockHas($bytes, $at + 32 * self::reduce($mixed, $this->shardBytes >> 5), $mixed) ? 0 : null;
+        return self::blockHas($bytes, 32 * self::reduce($mixed, $this->shardBytes >> 5), $mixed) ? 0 : null;
     }
 }

@@ -15,7 +15,7 @@ class Xor3 extends Kind
 
     private const WIDEST = 32;
 
-    final public function find(string $bytes, int $at, string $entry, int $hash): ?int
+    final public function find(string $bytes, string $entry, int $hash): ?int
     {
         $entry = self::entry($entry);
         $width = $entry['width'];
@@ -25,7 +25,7 @@ class Xor3 extends Kind
         $mixed = self::mix($hash, $entry['seed']);
         $sum = self::product($mixed, self::C) >> 32;
         foreach ($this->positions($mixed, $entry) as $position) {
-            $sum ^= self::field($bytes, $at, $position * $width, $width);
+            $sum ^= self::field($bytes, $position * $width, $width);
         }
         return ($sum & (1 << $width) - 1) === 0 ? 0 : null;
     }
