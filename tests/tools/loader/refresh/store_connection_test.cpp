@@ -162,6 +162,14 @@ TEST(Schedule, NeverWaitsForNothing) {
   for (int i = 0; i < 100; ++i) EXPECT_GE(with_jitter(Milliseconds(1), random), Milliseconds(1));
 }
 
+TEST(Schedule, MovesBothClocksOnByWhatTheBootClockSays) {
+  const BootSeconds now = boot_now();
+  const auto [unix, boot] = moved_on({.unix = 1'000, .boot = 50}, now - 7);
+  EXPECT_GE(boot, 57);
+  EXPECT_LE(boot, 57 + boot_now() - now);
+  EXPECT_EQ(unix - 1'000, boot - 50);
+}
+
 TEST(Backoff, IsDueBeforeAnythingFailed) {
   EXPECT_TRUE(Backoff(seconds(10)).is_due(SteadyTime{}));
 }
