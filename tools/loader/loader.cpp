@@ -173,7 +173,7 @@ bool Loader::refresh_woken() {
       if (!is_concerned(set->set_name()) && !set->has_more()) continue;
       if (!on_progress_()) return true;
       const bool is_of_adds_alone = std::ranges::all_of(changed, [set](const std::string& name) {
-        return name == set->adds_log() || !may_concern(name, set->set_name());
+        return is_adds_log(name) || !may_concern(name, set->set_name());
       });
       const SteadyTime now = std::chrono::steady_clock::now();
       if (!set->take_adds(now, is_of_adds_alone ? Changed::Adds : Changed::Anything)) set->refresh(now);

@@ -77,6 +77,7 @@ class AddsMirror {
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
   [[nodiscard]] bool is_durable();
+  void take_note(const std::string& note);
   void append_to_file();
   void rewrite_file();
 
@@ -87,7 +88,6 @@ class AddsMirror {
   std::size_t unsaved_ = 0;
   KnownLog known_log_{};
   bool is_loss_unsaved_ = false;
-  bool is_file_behind_ = false;     // lacks what came last
   bool must_be_rewritten_ = false;  // damaged, or not by appending
 };
 

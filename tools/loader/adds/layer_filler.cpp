@@ -25,7 +25,7 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
 
 }  // namespace
 
-LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds,
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, KeptAdds& adds,
                          Retries& retries, SetRecorder& recorder)
     : config_(config), directory_(loader.directory), adds_(adds), retries_(retries), recorder_(recorder) {}
 

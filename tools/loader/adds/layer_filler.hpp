@@ -8,7 +8,7 @@
 
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/publisher.hpp"
-#include "tools/loader/adds/adds_reader.hpp"
+#include "tools/loader/adds/kept_adds.hpp"
 #include "tools/loader/report/set_report.hpp"
 #include "tools/status/live_publication.hpp"
 
@@ -17,7 +17,7 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, KeptAdds& adds, Retries& retries,
               SetRecorder& recorder);
 
   // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
@@ -43,7 +43,7 @@ class LayerFiller {
 
   const SetConfig& config_;
   std::string directory_;
-  AddsReader& adds_;
+  KeptAdds& adds_;
   Retries& retries_;
   SetRecorder& recorder_;
   PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()

@@ -320,7 +320,7 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   const auto& live = live_.publication();
   check(candidate, config_, live ? std::optional(newest()) : std::nullopt,
         live ? std::optional(baseline_of(*live)) : std::nullopt);
-  if (!adds_.is_complete()) {
+  if (!adds_.kept().is_complete()) {
     store_.use(now, [&](Store& store) {
       adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All, false);
       return true;

@@ -72,7 +72,7 @@ LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader
       adds_(adds),
       recorder_(recorder),
       log_(log),
-      layers_(config, loader, adds, retries, recorder) {}
+      layers_(config, loader, adds.kept(), retries, recorder) {}
 
 void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   publisher.emplace(publishing_, config_.name);

@@ -55,7 +55,7 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   // Reported with any other trouble, because it matters most while the store is unreachable.
   if (adds_.mirror().unsaved() != 0 && !holds_back_ready(outcome)) {
     const std::string other = outcome.is_good() ? "" : "; and " + outcome.reason;
-    outcome = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
+    outcome = adds_in_memory(adds_.mirror().unsaved(), adds_.kept().save_failure());
     outcome.reason += other;
   }
   outcome_ = std::move(outcome);
@@ -158,8 +158,8 @@ void SetRefresher::publish_cached(SteadyTime now) {
     retries_.begin_look(now);
     if (!live_.publication() && retries_.is_due()) {
       Publisher publisher = live_.lock();
-      adds_.load_mirror();
-      if (adds_.is_complete()) follower_.publish_newest_cached(publisher, now);
+      adds_.kept().load();
+      if (adds_.kept().is_complete()) follower_.publish_newest_cached(publisher, now);
     }
   } catch (const std::exception& error) {
     spdlog::debug("{}: not published from the cache: {}", config_.name, error.what());
@@ -169,7 +169,7 @@ void SetRefresher::publish_cached(SteadyTime now) {
 }
 
 std::optional<std::string> SetRefresher::unsaved_adds() {
-  const std::optional<std::string> failure = adds_.save_now();
+  const std::optional<std::string> failure = adds_.kept().save_now();
   if (!failure) return std::nullopt;
   return fmt::format("{}: {}", config_.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
 }

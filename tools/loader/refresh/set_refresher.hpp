@@ -41,7 +41,6 @@ class SetRefresher {
   // are any. False if refresh() must be called: the set had trouble at the last look, the log does not simply
   // go on, or a record has changed, which is not looked for if the adds alone have.
   bool take_adds(SteadyTime now, Changed changed);
-  [[nodiscard]] const std::string& adds_log() const noexcept { return adds_.log_name(); }
 
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
