@@ -1,5 +1,7 @@
 #include "tools/transfer/stored_sets.hpp"
 
+#include <set>
+
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -8,6 +10,15 @@ namespace keysieve {
 namespace {
 
 constexpr std::size_t kSetsAtATime = 512;  // in one request: about 1 MiB
+
+// Of those that have a pointer record, in order.
+std::vector<std::string> set_names_in(Store& store) {
+  std::set<std::string> names;  // a listing may name a record twice
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    if (auto name = set_of_pointer_key(store.prefix(), key)) names.insert(std::move(*name));
+  }
+  return {names.begin(), names.end()};
+}
 
 std::vector<StoredSet> read_at_once(Store& store, std::span<const std::string> names) {
   std::vector<std::string> keys;

@@ -14,16 +14,6 @@
 
 namespace keysieve {
 
-// What a host knows of the log that it reads.
-struct KnownLog {
-  LogWitness witness{};        // of what it has read
-  LogPosition behind_since{};  // when it first found that the log lacks some of that; all zero: it has all
-  std::uint64_t is_gone = 0;   // 1: there is no log
-
-  friend bool operator==(const KnownLog&, const KnownLog&) = default;
-};
-static_assert(sizeof(KnownLog) == 80, "it is saved as it is, so it must have no padding");
-
 // One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
 class AddsMirror {
  public:

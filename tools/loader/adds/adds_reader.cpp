@@ -7,7 +7,11 @@
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
+#include "core/worker/base/error.hpp"
+#include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/program/durable_file.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
@@ -21,16 +25,58 @@ LogPosition now_position() {
 
 }  // namespace
 
-AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader, Retries& retries,
-                       const std::function<bool()>& on_progress, SetLog& log)
-    : config_(config),
-      on_progress_(on_progress),
-      log_(log),
-      kept_(loader.cache + "/" + config.name + ".adds", retries, log) {}
+void KeptAdds::load() {
+  if (is_loaded_) return;
+  try {
+    check_private_folder(folder_of(mirror_.path()));
+    check_private_file(mirror_.path());
+    mirror_.load();
+    is_complete_ = true;
+  } catch (const Error& error) {
+    set_.log.say_cache_trouble(error.what());
+    if (error.kind() != ErrorKind::Data) {
+      save_failure_ = error.what();
+      return;  // tried again at each look: it may be repaired, or there were too many open files
+    }
+  }
+  is_loaded_ = true;
+  save_failure_.clear();
+  news_ = LogPosition{};
+}
 
-void AddsReader::begin_look() {
-  reached_ = Reached::Nothing;
-  kept_.load();
+void KeptAdds::take(std::vector<LogEntry> entries) {
+  std::erase_if(entries, [this](const LogEntry& entry) {
+    const bool is_too_long = entry.key.size() > kMaxLoggedKeyBytes;
+    if (is_too_long)
+      set_.log.say_skipped("too long", fmt::format("the adds log holds a key of {}, longer than can be added",
+                                                   format_bytes(entry.key.size())));
+    return is_too_long;
+  });
+  const std::optional<LogPosition> before = mirror_.merge(entries);
+  if (before) news_ = std::min(news_.value_or(*before), *before);
+}
+
+// Without a writable cache the latest adds are lost if shared memory is wiped while the log cannot be read,
+// because the store is unreachable or has lost it.
+void KeptAdds::save() {
+  if (!is_loaded_ || (!save_failure_.empty() && !set_.retries.is_due())) return;
+  try {
+    mirror_.save();
+    save_failure_.clear();
+  } catch (const Error& error) {
+    set_.retries.failed();
+    save_failure_ = error.what();
+    set_.log.say_cache_trouble(error.what());
+  }
+}
+
+std::optional<std::string> KeptAdds::save_now() {
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  save_failure_.clear();  // not a retry
+  load();
+  save();
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  return save_failure_;
 }
 
 void AddsReader::remember_loss(const LogPosition& lost_to) {
@@ -54,16 +100,16 @@ void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecor
 void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
                          const LogWitness* by_push, Amount amount) {
   begin_read(needed.from);
-  const std::string name = adds_log(store, config_.name);
+  const std::string name = adds_log(store, set_.config.name);
   forget_what_nobody_needs(needed, by_push);
-  CheckedLog log(store, name, known().witness, trimmed_to, gap());
+  CheckedLog log(store, name, known(), trimmed_to);
   LogPosition after = read_up_to();
   bool is_again = false;
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
     std::vector<LogEntry> entries = log.read_after(after, kBatchEntries);
     if (log.has_lost() && !is_again) {
       // Then a new key need not come after what was seen.
-      spdlog::warn("{}: the log {} has lost keys; those already taken from it stay", config_.name, name);
+      spdlog::warn("{}: the log {} has lost keys; those already taken from it stay", set_.config.name, name);
       is_again = true;
       read_from_beginning();
       after = {};
@@ -72,14 +118,17 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     const LogFacts facts = store.facts_of(name);
     // A writer may trim the log between two batches.
     if (facts.trimmed_to > std::max(seen_, received_)) hole_ = std::max(hole_, facts.trimmed_to);
-    if (!facts.unknown_field.empty()) log_.say_unknown_entry(name, facts.unknown_field);
+    if (!facts.unknown_field.empty())
+      set_.log.say_skipped(
+          "no add", fmt::format("{} holds an entry with the field \"{}\"; that of an add is \"key\"", name,
+                                facts.unknown_field));
     const bool is_end = entries.size() < kBatchEntries;
     count += entries.size();
     if (!entries.empty()) after = entries.back().position;
     take(std::move(entries), log.known());
     if (is_end) return end(store, log.is_behind(), needed, by_push);
     reached_ = Reached::Some;
-    if (!on_progress_()) throw Stopped{};
+    if (!set_.on_progress()) throw Stopped{};
   }
 }
 
@@ -92,8 +141,8 @@ LogPosition AddsReader::read_up_to() const noexcept {
 // What CheckedLog calls lost without knowing how far the log was trimmed, it may not call so in read().
 std::optional<AddsNews> AddsReader::find_news(Store& store) const {
   if (!kept_.is_loaded() || is_behind()) return std::nullopt;
-  const std::string name = adds_log(store, config_.name);
-  CheckedLog log(store, name, known().witness, {});
+  const std::string name = adds_log(store, set_.config.name);
+  CheckedLog log(store, name, {.witness = known().witness}, {});
   std::vector<LogEntry> entries = log.read_after(read_up_to(), kBatchEntries);
   const LogFacts facts = store.facts_of(name);
   const bool is_end = entries.size() < kBatchEntries;
@@ -108,10 +157,6 @@ bool AddsReader::take_news(AddsNews news) {
   take(std::move(news.entries), news.known);
   kept_.save();
   return kept_.mirror().unsaved() == 0;
-}
-
-LogGap AddsReader::gap() const noexcept {
-  return {known().behind_since, known().is_gone != 0};
 }
 
 // A store that was emptied and pushed to again has lost nothing of a set that never had adds. And what is
@@ -152,7 +197,7 @@ void AddsReader::read_from_beginning() {
 }
 
 void AddsReader::end(Store& store, bool is_behind, const NeededAdds& needed, const LogWitness* by_push) {
-  const std::string name = adds_log(store, config_.name);
+  const std::string name = adds_log(store, set_.config.name);
   const LogFacts facts = store.facts_of(name);
   if (facts.is_cut) {
     throw Error(ErrorKind::Data,
@@ -179,7 +224,7 @@ void AddsReader::compare(Store& store, const std::string& name, bool is_behind, 
   LogWitness& witness = now.witness;
   if (by_push != nullptr) witness.lost_to = std::max(witness.lost_to, by_push->lost_to);
   if (has_log && by_push != nullptr && by_push->begun != LogPosition{} && *by_push != pushed_) {
-    CheckedLog log(store, name, *by_push, {}, gap());
+    CheckedLog log(store, name, {*by_push, known().behind_since, known().is_gone}, {});
     log.read_to_end();
     is_behind = is_behind || log.is_behind();
     if (!log.is_behind()) pushed_ = *by_push;
@@ -191,7 +236,7 @@ void AddsReader::compare(Store& store, const std::string& name, bool is_behind, 
   }
   is_behind = is_behind && has_log;
   if (is_behind && !this->is_behind()) {
-    spdlog::warn("{}: the log {} is gone or lacks keys", config_.name, name);
+    spdlog::warn("{}: the log {} is gone or lacks keys", set_.config.name, name);
     now.behind_since = now_position();
   }
   if (!is_behind) now.behind_since = {};

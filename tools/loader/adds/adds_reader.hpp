@@ -1,19 +1,54 @@
 // Reads the adds log of one set and keeps it in the host's mirror, from which live layers are filled.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tools/loader/adds/kept_adds.hpp"
-#include "tools/loader/config/config.hpp"
+#include "tools/loader/adds/adds_mirror.hpp"
+#include "tools/loader/report/set_work.hpp"
 #include "tools/records/pointer_record.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
 
 namespace keysieve {
+
+// What this host has received: the mirror, loaded once and saved as it grows.
+class KeptAdds {
+ public:
+  // `set` must outlive it.
+  explicit KeptAdds(SetWork& set) : set_(set), mirror_(set.cache + "/" + set.config.name + ".adds") {}
+
+  // Under the set's lock. Loads it once; after any error but damage it is tried again.
+  void load();
+  [[nodiscard]] bool is_loaded() const noexcept { return is_loaded_; }
+  // All in memory: what is new of a log, what is known of it, and that no snapshot that may still become
+  // current needs the entries up to there.
+  void take(std::vector<LogEntry> entries);
+  void know(const KnownLog& log) { mirror_.know(log); }
+  void forget(const LogPosition& up_to) { mirror_.trim(up_to); }
+  void save();
+  // Tries that even right after a failure. Returns why it cannot be done; nothing when all is saved.
+  std::optional<std::string> save_now();
+  [[nodiscard]] const std::string& save_failure() const noexcept { return save_failure_; }
+
+  // Durable except for unsaved().
+  [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
+  // Whether it has all that arrived: its file was whole, or the log was read to its end.
+  [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
+  void complete() noexcept { is_complete_ = true; }
+  // A position after which everything is that arrived since the last call; nothing when nothing did.
+  std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
+
+ private:
+  SetWork& set_;
+  AddsMirror mirror_;
+  std::string save_failure_;  // of the last try; empty: it has not failed
+  bool is_loaded_ = false;
+  bool is_complete_ = false;
+  std::optional<LogPosition> news_;
+};
 
 // What has come in a log that simply goes on.
 struct AddsNews {
@@ -23,15 +58,14 @@ struct AddsNews {
 
 class AddsReader {
  public:
-  // All must outlive it. `on_progress` is called between batches; false throws Stopped.
-  AddsReader(const SetConfig& config, const LoaderConfig& loader, Retries& retries,
-             const std::function<bool()>& on_progress, SetLog& log);
+  // `set` must outlive it.
+  explicit AddsReader(SetWork& set) : set_(set), kept_(set) {}
 
   // What this host has received, for all but the reading of the log.
   [[nodiscard]] KeptAdds& kept() noexcept { return kept_; }
   [[nodiscard]] const AddsMirror& mirror() const noexcept { return kept_.mirror(); }
-  // Under the set's lock, before a look: nothing of it is known yet. Loads what is kept.
-  void begin_look();
+  // Before a look: nothing of it is known yet.
+  void begin_look() noexcept { reached_ = Reached::Nothing; }
 
   enum class Amount {
     Some,  // enough for one look; has_more() afterwards where there is more
@@ -84,14 +118,11 @@ class AddsReader {
   void begin_read(const LogPosition& from);
   void read_from_beginning();
   void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push);
-  [[nodiscard]] LogGap gap() const noexcept;
   void end(Store& store, bool is_behind, const NeededAdds& needed, const LogWitness* by_push);
   void compare(Store& store, const std::string& name, bool is_behind, const LogWitness* by_push);
   void take(std::vector<LogEntry> entries, const LogWitness& witness);
 
-  const SetConfig& config_;
-  const std::function<bool()>& on_progress_;
-  SetLog& log_;
+  SetWork& set_;
   KeptAdds kept_;
   LogPosition seen_{};                    // what stands up to here was read, or skipped
   std::optional<LogPosition> read_from_;  // what stands between here and seen_ was read

@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/loader/config/schedule.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/clock.hpp"

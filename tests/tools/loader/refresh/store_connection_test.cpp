@@ -240,7 +240,7 @@ TEST_F(WatchOfAConnection, IsGoneWhenItHasFailedUntilItIsBegunAgain) {
   EXPECT_TRUE(connection_.take_changes().empty());
   EXPECT_EQ(connection_.watch(), nullptr);
   EXPECT_FALSE(connection_.begin_watch(kFirstTry)) << "the folder is gone";
-  EXPECT_TRUE(connection_.has_failed_to_watch());
+  EXPECT_NE(connection_.watch_due_at(), SteadyTime::max());
   open_store(url_);
   EXPECT_TRUE(connection_.begin_watch(kFirstTry));
 }
@@ -270,7 +270,7 @@ TEST_F(WatchOfAConnection, IsNoneOfAStoreThatCannotTell) {
                              kPollInterval);
   EXPECT_FALSE(connection.begin_watch(kFirstTry));
   EXPECT_EQ(connection.watch(), nullptr);
-  EXPECT_FALSE(connection.has_failed_to_watch());
+  EXPECT_EQ(connection.watch_due_at(), SteadyTime::max());
   EXPECT_TRUE(connection.take_changes().empty());
 }
 
