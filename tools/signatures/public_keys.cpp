@@ -31,9 +31,7 @@ bool is_signed_by_its_key(const SnapshotHeader& header) {
 }  // namespace
 
 std::string to_hex(const PublicKey& key) {
-  std::string text;
-  for (const std::uint8_t byte : key) text += fmt::format("{:02x}", byte);
-  return text;
+  return fmt::format("{:02x}", fmt::join(key, ""));
 }
 
 PublicKey parse_public_key(std::string_view text) {
