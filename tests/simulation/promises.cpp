@@ -6,8 +6,8 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/records/chunk.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {

@@ -228,9 +228,8 @@ std::string examples(std::span<const std::string_view> lines, std::size_t most) 
   constexpr std::size_t kExampleBytes = 40;
   std::string text;
   for (const std::string_view line : lines.first(std::min(most, lines.size()))) {
-    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes)), "\t", "\\t");
-    text +=
-        (text.empty() ? "\"" : ", \"") + printable(shown) + (line.size() > kExampleBytes ? "...\"" : "\"");
+    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes + 1)), "\t", "\\t");
+    text += (text.empty() ? "" : ", ") + quoted(shown, kExampleBytes);
   }
   return text;
 }

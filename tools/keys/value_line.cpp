@@ -12,10 +12,9 @@ namespace {
 constexpr std::size_t kShownBytes = 80;
 
 [[noreturn]] void refuse(std::string_view line, const std::string& source, const std::string& reason) {
-  std::string beginning(line.substr(0, kShownBytes));
-  std::ranges::replace(beginning, '\t', ' ');
-  const std::string shown = printable(beginning) + (line.size() > kShownBytes ? "…" : "");
-  throw Error(ErrorKind::Data, source + ": \"" + shown + "\" " + reason);
+  std::string shown(line);
+  std::ranges::replace(shown, '\t', ' ');
+  throw Error(ErrorKind::Data, source + ": " + quoted(shown, kShownBytes) + " " + reason);
 }
 
 }  // namespace
@@ -37,8 +36,7 @@ ValueLine parse_value_line(std::string_view line, unsigned column, const std::st
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), parsed.value);
   if (failure != std::errc() || end != text.data() + text.size()) {
     refuse(line, source,
-           "has the value \"" + printable(text.substr(0, kShownBytes)) +
-               "\", which is not a number from 0 to 4294967295");
+           "has the value " + quoted(text, kShownBytes) + ", which is not a number from 0 to 4294967295");
   }
   return parsed;
 }

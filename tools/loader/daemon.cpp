@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/logging.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

@@ -101,13 +101,7 @@ SteadyTime Loader::round_due_at() const {
 // Where none was, the store may have been replaced.
 bool Loader::refresh_all(WatchedStore& store) {
   if (!on_progress_()) return false;
-  const SteadyTime now = std::chrono::steady_clock::now();
-  const bool is_watch_new = !is_once_ && store.connection.begin_watch(now);
-  if (is_watch_new || store.connection.has_failed_to_watch()) {
-    store.watch_tried_at = now;
-  } else if (store.connection.watch() == nullptr) {
-    store.watch_tried_at = {};
-  }
+  const bool is_watch_new = !is_once_ && store.connection.begin_watch(std::chrono::steady_clock::now());
   if (is_watch_new) std::ranges::for_each(store.seen_sets, &SeenKeeper::wake);
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
@@ -173,7 +167,7 @@ bool Loader::refresh_woken() {
       if (!is_concerned(set->set_name()) && !set->has_more()) continue;
       if (!on_progress_()) return true;
       const bool is_of_adds_alone = std::ranges::all_of(changed, [set](const std::string& name) {
-        return name == set->adds_log() || !may_concern(name, set->set_name());
+        return is_adds_log(name) || !may_concern(name, set->set_name());
       });
       const SteadyTime now = std::chrono::steady_clock::now();
       if (!set->take_adds(now, is_of_adds_alone ? Changed::Adds : Changed::Anything)) set->refresh(now);
@@ -226,10 +220,8 @@ bool Loader::is_ready() const {
 
 int Loader::exit_status() const {
   int highest = 0;
-  for (const SetRefresher& refresher : refreshers_) {
-    highest = std::max(highest, refresher.outcome().exit_status);
-  }
-  for (const SeenKeeper& keeper : keepers_) highest = std::max(highest, keeper.report().exit_status);
+  for_each_set(
+      [&](const std::string&, const Diagnosis& one) { highest = std::max(highest, one.exit_status); });
   return highest;
 }
 
@@ -237,16 +229,10 @@ std::string Loader::summary() const {
   constexpr std::size_t kMostShown = 10;
   std::size_t troubles = 0;
   std::string shown;
-  const auto add = [&](const std::string& name, const std::string& reason) {
-    if (++troubles <= kMostShown) shown += fmt::format("; {}: {}", name, reason);
-  };
+  for_each_set([&](const std::string& name, const Diagnosis& one) {
+    if (!one.is_good() && ++troubles <= kMostShown) shown += fmt::format("; {}: {}", name, one.reason);
+  });
   const std::size_t all = refreshers_.size() + keepers_.size();
-  for (const SetRefresher& refresher : refreshers_) {
-    if (!refresher.outcome().is_good()) add(refresher.set_name(), refresher.outcome().reason);
-  }
-  for (const SeenKeeper& keeper : keepers_) {
-    if (const SeenReport& seen = keeper.report(); !seen.is_good()) add(seen.name, seen.reason);
-  }
   if (troubles > kMostShown) shown += fmt::format("; and {} more", format_count(troubles - kMostShown));
   return fmt::format("{} of {} current{}", all - troubles, format_count_of(all, "set"), shown);
 }

@@ -12,7 +12,7 @@
 #include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
-#include "tools/loader/report/loader_report.hpp"
+#include "tools/loader/report/set_report.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 
@@ -76,23 +76,21 @@ class Loader {
 
  private:
   struct WatchedStore {
-    // Sooner if it lacks its watch. But watches that are lost again and again must not keep us busy.
-    [[nodiscard]] SteadyTime due_at() const {
-      const bool lacks_watch = watch_tried_at != SteadyTime{} && connection.watch() == nullptr;
-      return lacks_watch ? std::min(round_due_at, watch_tried_at + StoreConnection::kRoundsWhileAway)
-                         : round_due_at;
-    }
+    [[nodiscard]] SteadyTime due_at() const { return std::min(round_due_at, connection.watch_due_at()); }
 
     std::string name;
     StoreConnection connection;
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
-    SteadyTime watch_tried_at{};  // when the last watch has begun or failed to; the epoch: there can be none
     std::vector<SetRefresher*> sets{};
     std::vector<SeenKeeper*> seen_sets{};
   };
 
   bool refresh_all(WatchedStore& store);
+  void for_each_set(const auto& visit) const {
+    for (const SetRefresher& set : refreshers_) visit(set.set_name(), set.outcome());
+    for (const SeenKeeper& set : keepers_) visit(set.report().name, set.report());
+  }
 
   std::string directory_;
   bool is_once_;

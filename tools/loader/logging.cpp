@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <spdlog/pattern_formatter.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -18,32 +18,8 @@
 namespace keysieve {
 namespace {
 
-// The journal takes the priority from "<4>" at the start of a line.
-class PriorityPrefix : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
-    fmt::format_to(std::back_inserter(line), "<{}>", priority_of(message.level));
-  }
-  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<PriorityPrefix>();
-  }
-
- private:
-  static int priority_of(spdlog::level::level_enum level) {
-    switch (level) {
-      case spdlog::level::trace:
-      case spdlog::level::debug:
-        return LOG_DEBUG;
-      case spdlog::level::warn:
-        return LOG_WARNING;
-      case spdlog::level::err:
-      case spdlog::level::critical:
-        return LOG_ERR;
-      default:
-        return LOG_INFO;
-    }
-  }
-};
+// Of spdlog's levels, from trace on.
+constexpr std::array kPriorities{LOG_DEBUG, LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR, LOG_ERR};
 
 // systemd says in JOURNAL_STREAM which stream is the journal's: standard error may have been redirected.
 bool is_journal(int descriptor) {
@@ -85,7 +61,11 @@ std::size_t write_without_waiting(int descriptor, std::string_view text) noexcep
 }
 
 LogSink::LogSink(int descriptor)
-    : own_(opened_again(descriptor)), descriptor_(own_.is_open() ? own_.get() : descriptor) {}
+    : own_(opened_again(descriptor)),
+      descriptor_(own_.is_open() ? own_.get() : descriptor),
+      is_journal_(is_journal(descriptor)) {
+  set_pattern_(is_journal_ ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+}
 
 void LogSink::sink_it_(const spdlog::details::log_msg& message) {
   if (dropped_ != 0) {
@@ -98,6 +78,9 @@ void LogSink::sink_it_(const spdlog::details::log_msg& message) {
 bool LogSink::write(const spdlog::details::log_msg& message) {
   spdlog::memory_buf_t line;
   if (is_cut_) line.push_back('\n');
+  // The journal takes the priority from there.
+  if (is_journal_)
+    fmt::format_to(std::back_inserter(line), "<{}>", kPriorities.at(static_cast<std::size_t>(message.level)));
   formatter_->format(message, line);
   const std::size_t written = write_without_waiting(descriptor_, {line.data(), line.size()});
   if (written != 0) is_cut_ = written != line.size();
@@ -105,12 +88,8 @@ bool LogSink::write(const spdlog::details::log_msg& message) {
 }
 
 void start_logging() {
-  auto logger = std::make_shared<spdlog::logger>("keysieved", std::make_shared<LogSink>(STDERR_FILENO));
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<PriorityPrefix>('*');
-  formatter->set_pattern(is_journal(STDERR_FILENO) ? "%*%v" : "%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
-  logger->set_formatter(std::move(formatter));
-  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("keysieved", std::make_shared<LogSink>(STDERR_FILENO)));
 }
 
 void set_log_level(const std::string& level) {

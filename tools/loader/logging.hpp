@@ -28,6 +28,7 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   FileDescriptor
       own_;  // the same pipe or terminal, if it can be opened again, so that O_NONBLOCK is ours alone
   int descriptor_;
+  bool is_journal_;
   std::uint64_t dropped_ = 0;
   bool is_cut_ = false;  // the last line was written in part
 };

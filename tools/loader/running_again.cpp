@@ -10,7 +10,6 @@
 #include <string>
 #include <system_error>
 
-#include "core/builder/base/file_io.hpp"
 #include "core/builder/base/folder_names.hpp"
 #include "core/worker/base/error.hpp"
 

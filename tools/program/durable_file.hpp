@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/error.hpp"

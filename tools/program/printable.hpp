@@ -9,5 +9,7 @@ namespace keysieve {
 // The text, with U+FFFD for everything that is not printable UTF-8, line ends included: a terminal could take
 // it for commands.
 std::string printable(std::string_view text);
+// So many of its bytes, in quotes.
+std::string quoted(std::string_view text, std::size_t most);
 
 }  // namespace keysieve

@@ -55,24 +55,14 @@ std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const
   return std::nullopt;
 }
 
-// "1e6" or "2.5e6" as a whole number of digits; nothing if it is not exact, or over 63 bits.
+// "1e6" or "2.5e6"; nothing if it is no whole number, or over 63 bits.
 std::optional<std::uint64_t> parse_scientific(std::string_view text) {
-  const std::size_t e = text.find_first_of("eE");
-  if (e == std::string_view::npos) return std::nullopt;
-  std::string digits(text.substr(0, e));
-  const std::string_view exponent_text = text.substr(e + 1);
-  std::size_t exponent = 0;
-  const auto [end, error] =
-      std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
-  if (error != std::errc{} || end != exponent_text.data() + exponent_text.size()) return std::nullopt;
-  const std::size_t point = digits.find('.');
-  const std::size_t decimals = point == std::string::npos ? 0 : digits.size() - point - 1;
-  if (point != std::string::npos) digits.erase(point, 1);
-  constexpr std::size_t kMostZeros = 18;  // of 63 bits
-  const bool is_exact = decimals <= exponent && exponent - decimals <= kMostZeros;
-  if (digits.empty() || !is_exact) return std::nullopt;
-  constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
-  return parse_amount(digits.append(exponent - decimals, '0'), kOnes);
+  long double number = 0;  // exact for all of them
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_all = error == std::errc{} && end == text.data() + text.size();
+  const bool is_whole = !std::signbit(number) && number < 0x1p63L && number == std::floor(number);
+  if (!is_all || !is_whole || text.find_first_of("eE") == std::string_view::npos) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
 }
 
 constexpr double kLeastShare = 1e-10;    // a tenth of the lowest target FPR

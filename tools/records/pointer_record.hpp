@@ -12,7 +12,6 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/records/chunk.hpp"
-#include "tools/records/log_witness.hpp"
 
 namespace keysieve {
 
@@ -35,6 +34,16 @@ struct SnapshotRecord {
   }
 
   friend bool operator==(const SnapshotRecord&, const SnapshotRecord&) = default;
+};
+
+// What was once known of an adds log, by a push or by a host.
+struct LogWitness {
+  LogPosition begun{};        // of the log; all zero: none was known
+  LogPosition position{};     // of the last key in it that was known; all zero: there was none
+  LogPosition lost_to{};      // keys that were added up to here may be lost
+  std::uint64_t ordinal = 0;  // of the last key up to there that has one, or that was ever in the log
+
+  friend bool operator==(const LogWitness&, const LogWitness&) = default;
 };
 
 inline constexpr std::size_t kKeptGenerations = 3;  // the current one and two before it
@@ -65,5 +74,33 @@ std::optional<std::string> set_of_pointer_key(std::string_view prefix, std::stri
 
 // Returns a record with the snapshot's own data; generation and push id are still 0.
 SnapshotRecord describe(const SnapshotView& snapshot);
+
+// The changes that push, rollback and delete make to it. Their rules:
+//   - A push becomes current only if it is kept, or its id is above `chunks_removed_to`, which never falls.
+//     So the chunks of an obsolete push may be removed at any time, by anyone, however late: whatever clocks
+//     say, it never becomes current.
+//   - Entries of the adds log that a kept generation needs are not trimmed.
+//
+// Example: push 7 is slow. Push 8 of the next day finds its chunks, sets `chunks_removed_to` to 7 and begins
+// to remove them. If push 7 finds all its chunks and reads the record before that, its compare-and-set fails;
+// if it reads the record after that, it begins again as push 9.
+
+// Newest first; none before the first push.
+std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer);
+// The kept generation of this push; nothing if it has none.
+std::optional<SnapshotRecord> find_kept(const PointerRecord& pointer, const PushId& push_id);
+// Whether the push is not kept and never becomes current.
+bool is_obsolete(const PointerRecord& pointer, const PushId& push_id);
+// The newest of all pushes that are kept or obsolete.
+PushId newest_push(const PointerRecord& pointer);
+
+// Makes `record` current under the next generation; the current one becomes the first of the previous ones.
+// Pushes whose generations are no longer kept become obsolete, with all older ones that are not kept. A build
+// that is kept already moves to the front. A build that is current already keeps its generation and only gets
+// the chunks of this push.
+void make_current(PointerRecord& pointer, SnapshotRecord record);
+
+// Raises adds_trimmed_to up to the first entry that is still needed. Returns true if it rose.
+bool release_adds(PointerRecord& pointer);
 
 }  // namespace keysieve

@@ -40,9 +40,7 @@ Digest contents_digest_of(const SnapshotView& snapshot) {
 }  // namespace
 
 std::string to_hex(const PublicKey& key) {
-  std::string text;
-  for (const std::uint8_t byte : key) text += fmt::format("{:02x}", byte);
-  return text;
+  return fmt::format("{:02x}", fmt::join(key, ""));
 }
 
 PublicKey parse_public_key(std::string_view text) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/durable_file.hpp"

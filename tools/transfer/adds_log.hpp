@@ -20,6 +20,11 @@ inline std::string adds_log(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
 }
 
+// Whether that is the name of one, of a set that it may concern.
+inline bool is_adds_log(std::string_view name) noexcept {
+  return name.ends_with(":adds");
+}
+
 // Returns true if the log holds any key.
 bool has_keys(Store& store, const std::string& log);
 // Returns true if any key was added since the log was trimmed.

@@ -15,14 +15,13 @@ constexpr std::chrono::milliseconds kFurthestAhead = std::chrono::hours(1);
 
 }  // namespace
 
-CheckedLog::CheckedLog(Store& store, std::string log, const LogWitness& known, const LogPosition& trimmed_to,
-                       const LogGap& gap)
+CheckedLog::CheckedLog(Store& store, std::string log, const KnownLog& known, const LogPosition& trimmed_to)
     : store_(store),
       log_(std::move(log)),
-      known_(known),
+      before_(known),
+      known_(known.witness),
       trimmed_to_(trimmed_to),
-      gap_(gap),
-      is_found_(known.position == LogPosition{}) {}
+      is_found_(known_.position == LogPosition{}) {}
 
 std::vector<LogEntry> CheckedLog::read_after(const LogPosition& after, std::size_t max_entries) {
   std::vector<LogEntry> entries = store_.read_after(log_, after, max_entries);
@@ -96,13 +95,13 @@ bool CheckedLog::is_last_there(const LogPosition& trimmed_to) {
 
 // Another log is in its place. While there was none, no key can have been added.
 void CheckedLog::lose_all(const LogPosition& begun) {
-  note_loss(gap_.is_whole_log ? gap_.since : std::max(begun, known_.position));
+  note_loss(before_.is_gone != 0 ? before_.behind_since : std::max(begun, known_.position));
 }
 
 // Of this log: what came after the gap was found is there.
 void CheckedLog::lose(const LogPosition& up_to) {
   const LogPosition most = std::max(up_to, known_.position);
-  note_loss(gap_.since == LogPosition{} ? most : std::min(most, gap_.since));
+  note_loss(before_.behind_since == LogPosition{} ? most : std::min(most, before_.behind_since));
 }
 
 void CheckedLog::note_loss(const LogPosition& up_to) {

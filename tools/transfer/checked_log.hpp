@@ -7,27 +7,29 @@
 // lost, and perhaps others that were never read.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/worker/base/log_position.hpp"
-#include "tools/records/log_witness.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
 
-// What a reader has found at its last look.
-struct LogGap {
-  LogPosition since{};        // when it first found that the log lacks keys; all zero: it has them
-  bool is_whole_log = false;  // there was no log
+// What a reader knows of the log as of its last look.
+struct KnownLog {
+  LogWitness witness{};        // of what was read
+  LogPosition behind_since{};  // when it first found that the log lacks some of that; all zero: it has all
+  std::uint64_t is_gone = 0;   // 1: there is no log
+
+  friend bool operator==(const KnownLog&, const KnownLog&) = default;
 };
+static_assert(sizeof(KnownLog) == 80, "it is saved as it is, so it must have no padding");
 
 class CheckedLog {
  public:
   // `trimmed_to`: as far as the reader has heard. The store must outlive it.
-  CheckedLog(Store& store, std::string log, const LogWitness& known, const LogPosition& trimmed_to,
-             const LogGap& gap = {});
+  CheckedLog(Store& store, std::string log, const KnownLog& known, const LogPosition& trimmed_to);
 
   // As Store::read_after(). Begin right before what was known last, or earlier; then read on, or once more
   // from the beginning.
@@ -53,9 +55,9 @@ class CheckedLog {
 
   Store& store_;
   std::string log_;
+  const KnownLog before_;
   LogWitness known_;
   LogPosition trimmed_to_;
-  LogGap gap_;
   bool is_found_;           // what was known last was found, or need not be there
   bool is_counted_ = true;  // the next key must be known_.ordinal + 1
   bool has_lost_ = false;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -16,17 +17,6 @@ constexpr double kDefaultFprSlack = 3.0;
 constexpr double kUnfeltFpr = 0.001;
 
 constexpr double kRounding = 1e-9;  // a set that shrank by just the limit passes
-
-// Escapes the key: it may hold any byte, a message may not.
-std::string in_quotes(std::string_view key) {
-  std::string text = "\"";
-  for (const char c : key.substr(0, kShownKeyBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = byte >= 0x20 && byte != 0x7f && c != '"' && c != '\\';
-    text += is_plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
-  }
-  return text + (key.size() > kShownKeyBytes ? "\"..." : "\"");
-}
 
 // "--max-shrink", or "max_shrink of its [[set]]".
 std::string setting(const Guards& guards, std::string name) {
@@ -113,9 +103,9 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot, const std:
   }
   for (const std::string& key : guards.required_keys) {
     if (!snapshot.may_contain(snapshot.hasher()(key))) {
-      throw Error(ErrorKind::RequiredKeys, set + "answers absent for the required key " + in_quotes(key) +
-                                               "; " + setting(guards, "required-keys") +
-                                               " names the keys that must be there");
+      throw Error(ErrorKind::RequiredKeys,
+                  set + "answers absent for the required key " + quoted(key, kShownKeyBytes) + "; " +
+                      setting(guards, "required-keys") + " names the keys that must be there");
     }
   }
   check_known_absent_sample(snapshot, set);

@@ -88,12 +88,6 @@ Baseline read_baseline(Store& store, const std::string& set_name, const Snapshot
   return {.key_count = record.key_count};
 }
 
-std::optional<Baseline> read_baseline_before(Store& store, const std::string& set_name,
-                                             const PointerRecord& pointer, const SnapshotView& snapshot) {
-  if (pointer.previous.empty()) return std::nullopt;
-  return read_baseline(store, set_name, pointer.previous.front(), snapshot);
-}
-
 Pulled pull(Store& store, const std::string& set_name, const Progress& progress) {
   std::optional<SnapshotRecord> tried;
   for (;;) {

@@ -9,7 +9,6 @@
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -125,13 +124,13 @@ class Push {
     if (!store_.abilities().log) return known;
     const std::string name = adds_log(store_, set_name_);
     try {
-      CheckedLog log(store_, name, known, {});
+      CheckedLog log(store_, name, {.witness = known}, {});
       log.read_to_end();
       if (!log.has_lost() && !log.is_behind()) return log.known();
       LogPosition lost_to = log.known().lost_to;
       if (log.is_behind())  // one that is written to is no late copy
         lost_to = std::max(lost_to, log_position(static_cast<std::uint64_t>(unix_now_ms()), 0));
-      CheckedLog as_it_is(store_, name, {.lost_to = lost_to}, {});
+      CheckedLog as_it_is(store_, name, {.witness = {.lost_to = lost_to}}, {});
       as_it_is.read_to_end();
       return as_it_is.known();
     } catch (const Error& error) {

@@ -6,7 +6,6 @@
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {

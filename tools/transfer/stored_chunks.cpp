@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {

@@ -1,8 +1,6 @@
 #include "tools/transfer/stored_pointer.hpp"
 
-#include <algorithm>
 #include <exception>
-#include <set>
 #include <utility>
 
 #include "tools/records/chunk.hpp"
@@ -53,14 +51,6 @@ std::optional<std::uint64_t> current_generation_of(Store& store, const std::stri
 
 std::string pointer_key(const Store& store, const std::string& set_name) {
   return pointer_key(store.prefix(), set_name);
-}
-
-std::vector<std::string> set_names_in(Store& store) {
-  std::set<std::string> names;  // a listing may name a record twice
-  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
-    if (auto name = set_of_pointer_key(store.prefix(), key)) names.insert(std::move(*name));
-  }
-  return {names.begin(), names.end()};
 }
 
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name) {

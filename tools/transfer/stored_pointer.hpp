@@ -4,9 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
@@ -14,8 +12,6 @@
 namespace keysieve {
 
 std::string pointer_key(const Store& store, const std::string& set_name);
-// The names of all sets that have a pointer record, in order. Reads the names of all records in the store.
-std::vector<std::string> set_names_in(Store& store);
 
 // Returns nothing for a set without a record. Throws Data, Incompatible, and as the store does.
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name);

@@ -1,11 +1,55 @@
 #include "tools/transfer/stored_sets.hpp"
 
+#include <set>
+
 #include "core/worker/seen/seen_page.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
+namespace {
+
+constexpr std::size_t kSetsAtATime = 512;  // in one request: about 1 MiB
+
+// Of those that have a pointer record, in order.
+std::vector<std::string> set_names_in(Store& store) {
+  std::set<std::string> names;  // a listing may name a record twice
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    if (auto name = set_of_pointer_key(store.prefix(), key)) names.insert(std::move(*name));
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<StoredSet> read_at_once(Store& store, std::span<const std::string> names) {
+  std::vector<std::string> keys;
+  for (const std::string& name : names) keys.push_back(pointer_key(store, name));
+  const auto texts = store.get_many(keys);
+  std::vector<StoredSet> sets;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!texts[i]) continue;
+    PointerRecord pointer = decode_pointer_record(*texts[i], store.name() + ": " + keys[i]);
+    if (pointer.current) sets.push_back({names[i], std::move(pointer)});
+  }
+  return sets;
+}
+
+// Where a record cannot be used, the others are read in ever smaller parts.
+void read_sets(Store& store, std::span<const std::string> names, std::vector<StoredSet>& sets) {
+  try {
+    if (names.size() <= kSetsAtATime) {
+      const std::vector<StoredSet> read = read_at_once(store, names);
+      sets.insert(sets.end(), read.begin(), read.end());
+      return;
+    }
+  } catch (const Error& error) {
+    if (!is_about_a_record(error)) throw;
+    if (names.size() == 1) return sets.push_back({names.front(), {}, error});
+  }
+  read_sets(store, names.first(names.size() / 2), sets);
+  read_sets(store, names.subspan(names.size() / 2), sets);
+}
+
+}  // namespace
 
 bool is_about_a_record(const Error& error) noexcept {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible ||
@@ -14,14 +58,7 @@ bool is_about_a_record(const Error& error) noexcept {
 
 std::vector<StoredSet> stored_sets(Store& store) {
   std::vector<StoredSet> sets;
-  for (const std::string& name : set_names_in(store)) {
-    try {
-      if (auto pointer = read_pointer(store, name)) sets.push_back({name, std::move(*pointer)});
-    } catch (const Error& error) {
-      if (!is_about_a_record(error)) throw;
-      sets.push_back({name, {}, error});
-    }
-  }
+  read_sets(store, set_names_in(store), sets);
   return sets;
 }
 

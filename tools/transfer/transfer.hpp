@@ -33,9 +33,6 @@ SnapshotHeader read_header(Store& store, const std::string& set_name, const Snap
 // than its keys, if the header can be read. Throws as the store does.
 Baseline read_baseline(Store& store, const std::string& set_name, const SnapshotRecord& record,
                        const SnapshotView& snapshot);
-// Of the generation before the current one; nothing if none is kept.
-std::optional<Baseline> read_baseline_before(Store& store, const std::string& set_name,
-                                             const PointerRecord& pointer, const SnapshotView& snapshot);
 
 struct PushResult {
   SnapshotRecord record;
@@ -49,7 +46,7 @@ struct PushResult {
 // the chunks of generations older than the last three. If it is interrupted before the compare-and-set,
 // nothing changes for readers; the first push kAbandonedAfter later removes its chunks. So it is after an
 // outage, when some may still be on their way. A push that fails otherwise or is refused removes them itself,
-// and one whose chunks were lost, or may be removed by another, begins again (see pointer_changes.hpp).
+// and one whose chunks were lost, or may be removed by another, begins again (see pointer_record.hpp).
 // Pushing the build that is current already replaces its chunks, which repairs a damaged generation, and
 // returns its record. Throws Data (guard, damaged pointer record), Locked (too many races), CannotCreate
 // (chunks that were evicted at once), and as the store does.

@@ -2,7 +2,6 @@
 #include <sys/un.h>
 
 #include <array>
-#include <chrono>
 
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/file_descriptor.hpp"

@@ -39,8 +39,8 @@ class CheckedLogTest : public ::testing::Test {
     for (const auto& [position, entry] : log().entries) log().count = std::max(log().count, entry.ordinal);
   }
   [[nodiscard]] CheckedLog read(const LogWitness& known, const LogPosition& trimmed_to = kNever,
-                                const LogGap& gap = {}) {
-    CheckedLog checked(server_, kLog, known, trimmed_to, gap);
+                                const LogPosition& behind_since = kNever, std::uint64_t is_gone = 0) {
+    CheckedLog checked(server_, kLog, {known, behind_since, is_gone}, trimmed_to);
     checked.read_to_end();
     return checked;
   }
@@ -95,7 +95,7 @@ TEST_F(CheckedLogTest, IsKnownFromNothing) {
 TEST_F(CheckedLogTest, IsReadFromAnyPlaceBeforeWhatWasKnown) {
   put_three_keys();
   for (const LogWitness& known : {second_, LogWitness{at(1), {}, {}, 2}}) {
-    CheckedLog checked(server_, kLog, known, {});
+    CheckedLog checked(server_, kLog, {.witness = known}, {});
     checked.read_after({}, 100);
     EXPECT_FALSE(checked.has_lost());
     EXPECT_EQ(checked.known(), (LogWitness{at(1), at(30), {}, 3}));
@@ -161,8 +161,8 @@ TEST_F(CheckedLogTest, HasLostAllKeysOfAnotherLog) {
   const LogWitness of_another{.begun = at(2), .position = at(20), .lost_to = {}, .ordinal = 2};
   log().begun = at(300);
   expect_lost(of_another, 300);
-  EXPECT_EQ(read(of_another, {}, {at(250), true}).known().lost_to, at(250)) << "it was gone already";
-  EXPECT_EQ(read(of_another, {}, {at(250), false}).known().lost_to, at(300)) << "it may have got keys since";
+  EXPECT_EQ(read(of_another, {}, at(250), 1).known().lost_to, at(250)) << "it was gone already";
+  EXPECT_EQ(read(of_another, {}, at(250)).known().lost_to, at(300)) << "it may have got keys since";
   EXPECT_EQ(read(of_another).known().ordinal, 3U);
 }
 
@@ -181,7 +181,7 @@ TEST_F(CheckedLogTest, IsALateCopyIfItsCountIsLowerThanWhatWasKnownOfATrimmedOne
 TEST_F(CheckedLogTest, HasLostNoMoreThanWhatWasThereBeforeItLackedKeys) {
   put_three_keys();
   const LogWitness known{.begun = at(1), .position = at(25), .lost_to = {}, .ordinal = 9};
-  const CheckedLog checked = read(known, {}, {at(26), false});
+  const CheckedLog checked = read(known, {}, at(26));
   EXPECT_TRUE(checked.has_lost());
   EXPECT_LE(checked.known().lost_to, at(26));
 }

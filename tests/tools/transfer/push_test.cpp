@@ -3,7 +3,7 @@
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
-#include "tools/transfer/pointer_changes.hpp"
+#include "tools/records/pointer_record.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/pointer_changes.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"

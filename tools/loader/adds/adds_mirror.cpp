@@ -1,7 +1,7 @@
 #include "tools/loader/adds/adds_mirror.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
@@ -34,13 +34,21 @@ void AddsMirror::load() {
     must_be_rewritten_ = true;
     throw;
   }
-  is_file_behind_ = false;
-  const std::string note = file_.note();
-  if (note.size() == sizeof known_log_) std::memcpy(&known_log_, note.data(), note.size());
+  take_note(file_.note());
   must_be_rewritten_ = !was_empty;
   if (is_durable()) return;
   must_be_rewritten_ = true;
   unsaved_ = entries_.size();
+}
+
+// This process may have begun without it, and have found losses since.
+void AddsMirror::take_note(const std::string& note) {
+  if (note.size() != sizeof known_log_) return;
+  const KnownLog own = std::exchange(known_log_, keysieve::load<KnownLog>(as_bytes(note).data()));
+  const bool has_log = known_log_.witness.begun != LogPosition{} || own.witness.begun == LogPosition{};
+  KnownLog both = has_log ? known_log_ : own;
+  both.witness.lost_to = std::max(known_log_.witness.lost_to, own.witness.lost_to);
+  know(both);
 }
 
 // Its writer may have been killed before it synced.
@@ -61,9 +69,7 @@ std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) 
   const std::size_t first = first_after(fresh.front().position);
   const auto middle = static_cast<std::ptrdiff_t>(entries_.size());
   entries_.insert(entries_.end(), fresh.begin(), fresh.end());
-  if (first == static_cast<std::size_t>(middle)) {
-    is_file_behind_ = true;
-  } else {
+  if (first != static_cast<std::size_t>(middle)) {
     std::inplace_merge(entries_.begin(), entries_.begin() + middle, entries_.end(),
                        [](const Entry& a, const Entry& b) { return a.position < b.position; });
     must_be_rewritten_ = true;
@@ -120,12 +126,11 @@ void AddsMirror::trim(const LogPosition& up_to) {
 void AddsMirror::save() {
   if (must_be_rewritten_) {
     rewrite_file();
-  } else if (is_file_behind_ || is_loss_unsaved_) {
+  } else if (unsaved() != 0) {
     append_to_file();
   }
   is_loss_unsaved_ = false;
   must_be_rewritten_ = false;
-  is_file_behind_ = false;
   unsaved_ = 0;
 }
 

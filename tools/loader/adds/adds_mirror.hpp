@@ -14,16 +14,6 @@
 
 namespace keysieve {
 
-// What a host knows of the log that it reads.
-struct KnownLog {
-  LogWitness witness{};        // of what it has read
-  LogPosition behind_since{};  // when it first found that the log lacks some of that; all zero: it has all
-  std::uint64_t is_gone = 0;   // 1: there is no log
-
-  friend bool operator==(const KnownLog&, const KnownLog&) = default;
-};
-static_assert(sizeof(KnownLog) == 80, "it is saved as it is, so it must have no padding");
-
 // One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
 class AddsMirror {
  public:
@@ -77,6 +67,7 @@ class AddsMirror {
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
   [[nodiscard]] bool is_durable();
+  void take_note(const std::string& note);
   void append_to_file();
   void rewrite_file();
 
@@ -87,7 +78,6 @@ class AddsMirror {
   std::size_t unsaved_ = 0;
   KnownLog known_log_{};
   bool is_loss_unsaved_ = false;
-  bool is_file_behind_ = false;     // lacks what came last
   bool must_be_rewritten_ = false;  // damaged, or not by appending
 };
 

@@ -25,13 +25,10 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
 
 }  // namespace
 
-LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds,
-                         Retries& retries, SetRecorder& recorder)
-    : config_(config), directory_(loader.directory), adds_(adds), retries_(retries), recorder_(recorder) {}
-
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
   const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
-  const double limit = layer_fpr_limit(config_.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
+  const double limit =
+      layer_fpr_limit(set_.config.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
   LayerGeometry geometry = layer_geometry_for(std::max<std::uint64_t>(1, 2 * hashes.size()), limit);
   geometry.shard_count = std::max(geometry.shard_count, least.shard_count);
   NewLayer layer(geometry);
@@ -44,13 +41,13 @@ void LayerFiller::fill(Publisher& publisher, const LivePublication& live, bool v
   // A publication by hand has no layer, and would hide the adds that this host has received.
   const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
   if (!is_due) return failure_.reset();
-  if (failure_ && !retries_.is_due()) throw Error(*failure_);
+  if (failure_ && !set_.retries.is_due()) throw Error(*failure_);
   try {
     publish_larger(publisher, live, layer ? layer->geometry() : LayerGeometry{},
                    layer ? layer->live_keys() : 0);
   } catch (const Error& error) {
     failure_ = error;
-    retries_.failed();
+    set_.retries.failed();
     throw;
   }
   failure_.reset();
@@ -74,7 +71,7 @@ std::optional<LayerWriter> LayerFiller::add_news(const Publisher& publisher, con
     adds_.mirror().visit_after(std::max(*news, live.adds_from),
                                [&](std::string_view key) { layer->add(hasher(key)); });
     layer->sync();
-    const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
+    const double limit = layer_fpr_limit(set_.config.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
   filled_ = live.id;
@@ -92,13 +89,13 @@ void LayerFiller::mend(LayerWriter& layer, const LivePublication& live, bool is_
   layer.sync();
   const std::string found = fmt::format("the live layer of publication {}: {} had to be set again",
                                         layer.publication(), format_count_of(lost, "bit"));
-  spdlog::error("{}: bytes in memory had changed: {}", config_.name, found);
-  recorder_.damaged(live.id, found);
+  spdlog::error("{}: bytes in memory had changed: {}", set_.config.name, found);
+  set_.recorder.damaged(live.id, found);
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                                  std::uint64_t live_keys) {
-  SetReader reader({.directory = directory_}, config_.name);
+  SetReader reader({.directory = set_.publishing.directory}, set_.config.name);
   reader.follow();
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
@@ -110,8 +107,9 @@ void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& li
   }
   publisher.publish(attachment->snapshot().bytes(), live.generation, larger);
   is_full_ = false;
-  spdlog::info("{}: live layer enlarged from {} to {} for {}", config_.name, format_bytes(geometry.bytes()),
-               format_bytes(larger.geometry().bytes()), format_count_of(larger.live_keys(), "key"));
+  spdlog::info("{}: live layer enlarged from {} to {} for {}", set_.config.name,
+               format_bytes(geometry.bytes()), format_bytes(larger.geometry().bytes()),
+               format_count_of(larger.live_keys(), "key"));
 }
 
 }  // namespace keysieve

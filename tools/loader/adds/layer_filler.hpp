@@ -9,7 +9,6 @@
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/report/set_report.hpp"
 #include "tools/status/live_publication.hpp"
 
 namespace keysieve {
@@ -17,8 +16,7 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
-              SetRecorder& recorder);
+  LayerFiller(SetWork& set, KeptAdds& adds) : set_(set), adds_(adds) {}
 
   // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
   // `least` shards or more.
@@ -41,11 +39,8 @@ class LayerFiller {
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
-  const SetConfig& config_;
-  std::string directory_;
-  AddsReader& adds_;
-  Retries& retries_;
-  SetRecorder& recorder_;
+  SetWork& set_;
+  KeptAdds& adds_;
   PublicationId filled_{};  // its layer holds all that was received, as of the last add_news()
   FileIdentity filled_in_{};
   std::uint64_t counted_ = 0;  // its keys

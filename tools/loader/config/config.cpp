@@ -25,30 +25,17 @@
 namespace keysieve {
 namespace {
 
-constexpr std::chrono::milliseconds kLeastPollInterval{10};
-constexpr std::chrono::milliseconds kLargestPollInterval = std::chrono::hours(24);
-constexpr std::uint64_t kLeastBytes = 4096;  // nothing that can be published is smaller
-
 std::string absolute_path(const std::string& text) {
   if (text.starts_with('/')) return text;
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" must be an absolute path", text));
 }
 
-std::chrono::milliseconds poll_interval(const std::string& text) {
-  const auto interval = parse_duration(text);
-  const bool is_in = interval >= kLeastPollInterval && interval <= kLargestPollInterval;
-  return in_range(interval, is_in, text, "10ms to 1d");
-}
-
-std::uint64_t size_limit(const std::string& text) {
-  const std::uint64_t bytes = parse_bytes(text);
-  return in_range(bytes, bytes >= kLeastBytes, text, "at least 4KiB");
-}
-
-double fpr_limit(const std::string& text) {
-  const double share = parse_share(text);
-  return in_range(share, share > 0, text, "above 0, at most 1");
-}
+const auto kPollInterval =
+    in_range(parse_duration, std::chrono::milliseconds(10), std::chrono::hours(24), "10ms to 1d");
+// Nothing that can be published is smaller.
+const auto kSizeLimit =
+    in_range(parse_bytes, 4096, std::numeric_limits<std::uint64_t>::max(), "at least 4KiB");
+const auto kFprLimit = in_range(parse_share, kAboveZero, 1, "above 0, at most 1");
 
 std::vector<std::string> required_keys(const std::string& path) {
   std::vector<std::string> keys;
@@ -148,8 +135,8 @@ void ConfigReader::read_settings(ConfigTable& top) {
   take_setting(top, "directory", config_.directory, absolute_path);
   take_setting(top, "cache", config_.cache, absolute_path);
   take_setting(top, "group", config_.group, group_named);
-  take_setting(top, "poll_interval", poll_interval_, poll_interval);
-  take_setting(top, "max_total_size", config_.max_total_bytes, size_limit);
+  take_setting(top, "poll_interval", poll_interval_, kPollInterval);
+  take_setting(top, "max_total_size", config_.max_total_bytes, kSizeLimit);
   take_setting(top, "log_level", config_.log_level, checked_log_level);
 }
 
@@ -188,10 +175,10 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   claims_.claim(table, "name", "set \"" + set.name + "\"");
   table.require("store");
   set.store = *table.text("store");
-  set.max_bytes = table.parsed("max_size", size_limit).value_or(0);
+  set.max_bytes = table.parsed("max_size", kSizeLimit).value_or(0);
   set.public_keys = table.parsed_list("public_key", parse_public_key);
   set.guards.source = GuardSource::Configuration;
-  set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
+  set.guards.max_fpr = table.parsed("max_fpr", kFprLimit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
   if (const auto share = table.parsed("max_changed", parse_share)) set.guards.max_changed = *share;
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);

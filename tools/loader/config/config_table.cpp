@@ -48,18 +48,11 @@ std::string home_of(std::string_view key) {
 
 }  // namespace
 
-std::optional<std::string> ConfigTable::text(std::string_view key) {
-  const toml::node* node = find(key);
-  if (node == nullptr) return std::nullopt;
-  if (const auto* value = node->as_string()) return value->get();
-  fail(key, fmt::format("must be a string, not {}", name_of(node->type())));
-}
-
 void ConfigTable::require(std::string_view key) const {
   if (!table_->contains(key)) fail(key, "is missing");
 }
 
-std::optional<std::string> ConfigTable::text_or_number(std::string_view key) {
+std::optional<std::string> ConfigTable::text(std::string_view key) {
   const toml::node* node = find(key);
   if (node == nullptr) return std::nullopt;
   if (const auto* value = node->as_string()) return value->get();

@@ -4,10 +4,12 @@
 
 #include <toml++/toml.h>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/worker/base/error.hpp"
@@ -37,10 +39,8 @@ class ConfigTable {
     return values;
   }
 
-  // A string; nothing when the key is not there.
-  std::optional<std::string> text(std::string_view key);
   // A string, or a number as text; nothing when the key is not there.
-  std::optional<std::string> text_or_number(std::string_view key);
+  std::optional<std::string> text(std::string_view key);
   void require(std::string_view key) const;
 
   // What `parse` returns for a string or number, given as text. An error that it throws becomes a Config
@@ -48,7 +48,7 @@ class ConfigTable {
   template <typename Parse>
   auto parsed(std::string_view key, const Parse& parse)
       -> std::optional<std::invoke_result_t<Parse, std::string>> {
-    const std::optional<std::string> value = text_or_number(key);
+    const std::optional<std::string> value = text(key);
     if (!value) return std::nullopt;
     try {
       return parse(*value);
@@ -78,11 +78,18 @@ class ConfigTable {
   std::set<std::string, std::less<>> known_;
 };
 
-// Returns the value; throws Usage that quotes the text unless it is in range.
+// A parser of values from `least` to `most`, which throws Usage that quotes any other text. `range`: in
+// words.
 template <typename Value>
-Value in_range(Value value, bool is_in, const std::string& text, const std::string& range) {
-  if (!is_in) throw Error(ErrorKind::Usage, "\"" + text + "\" is out of range: " + range);
-  return value;
+auto in_range(Value (*parse)(std::string_view), std::type_identity_t<Value> least,
+              std::type_identity_t<Value> most, std::string range) {
+  return [=](const std::string& text) {
+    const Value value = parse(text);
+    if (value >= least && value <= most) return value;
+    throw Error(ErrorKind::Usage, "\"" + text + "\" is out of range: " + range);
+  };
 }
+inline constexpr double kAboveZero = std::numeric_limits<double>::min();
+inline constexpr double kBelowOne = 1 - std::numeric_limits<double>::epsilon() / 2;
 
 }  // namespace keysieve

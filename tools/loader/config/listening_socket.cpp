@@ -9,9 +9,7 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
-#include <utility>
 
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"

@@ -19,29 +19,18 @@ namespace {
 constexpr std::uint32_t kMostWindows = kMaxSeenFilters / 2;  // the rest is for windows that need more filters
 constexpr std::uint64_t kMostKeys = 10'000'000'000;
 constexpr std::chrono::milliseconds kLongestWindow = std::chrono::hours(24) * 366;
-constexpr std::chrono::milliseconds kLeastSaveInterval{10};
 
-std::uint64_t keys_per_window(const std::string& text) {
-  const std::uint64_t keys = parse_key_count(text);
-  return in_range(keys, keys >= 1 && keys <= kMostKeys, text, "1 to " + format_count(kMostKeys));
-}
+const auto kKeysPerWindow = in_range(parse_key_count, 1, kMostKeys, "1 to " + format_count(kMostKeys));
+const auto kWindowCount = in_range(parse_count, 1, kMostWindows, fmt::format("1 to {}", kMostWindows));
+const auto kSeenFpr = in_range(parse_share, kAboveZero, kBelowOne, "above 0, below 1");
+const auto kSaveInterval =
+    in_range(parse_duration, std::chrono::milliseconds(10), kLongestWindow, "10ms to 366d");
 
 std::chrono::seconds window_length(const std::string& text) {
   const auto length = parse_duration(text);
   const auto seconds = std::chrono::floor<std::chrono::seconds>(length);
-  const bool is_in = seconds.count() >= 1 && length <= kLongestWindow && seconds == length;
-  return in_range(seconds, is_in, text, "whole seconds, 1s to 366d");
-}
-
-std::uint32_t window_count(const std::string& text) {
-  const std::uint64_t count = parse_count(text);
-  const bool is_in = count >= 1 && count <= kMostWindows;
-  return in_range(static_cast<std::uint32_t>(count), is_in, text, fmt::format("1 to {}", kMostWindows));
-}
-
-double seen_fpr(const std::string& text) {
-  const double share = parse_share(text);
-  return in_range(share, share > 0 && share < 1, text, "above 0, below 1");
+  if (seconds.count() >= 1 && length <= kLongestWindow && seconds == length) return seconds;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: whole seconds, 1s to 366d", text));
 }
 
 OnUnavailable on_unavailable_named(const std::string& name) {
@@ -49,12 +38,6 @@ OnUnavailable on_unavailable_named(const std::string& name) {
                                   [&](OnUnavailable answer) { return to_string(answer) == name; });
   if (found != kOnUnavailable.end()) return *found;
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" is none of throw, new and seen", name));
-}
-
-std::chrono::milliseconds save_interval(const std::string& text) {
-  const auto interval = parse_duration(text);
-  const bool is_in = interval >= kLeastSaveInterval && interval <= kLongestWindow;
-  return in_range(interval, is_in, text, "10ms to 366d");
 }
 
 std::string host_name(const std::string& text) {
@@ -75,10 +58,10 @@ std::string own_host_name() {
 void read_saving(ConfigTable& table, SeenConfig& seen) {
   seen.store = table.text("store").value_or("");
   for (const char* key : {"save_interval", "host"}) {
-    if (seen.store.empty() && table.text_or_number(key)) table.fail(key, "needs a store");
+    if (seen.store.empty() && table.text(key)) table.fail(key, "needs a store");
   }
   if (seen.store.empty()) return;
-  seen.save_interval = table.parsed("save_interval", save_interval).value_or(seen.save_interval);
+  seen.save_interval = table.parsed("save_interval", kSaveInterval).value_or(seen.save_interval);
   seen.host = table.parsed("host", host_name).value_or(own_host_name());
 }
 
@@ -117,10 +100,10 @@ SeenConfig read_seen(ConfigTable& table) {
   SeenConfig seen;
   for (const char* key : {"name", "keys", "window"}) table.require(key);
   seen.name = *table.parsed("name", checked_set_name);
-  seen.keys = *table.parsed("keys", keys_per_window);
+  seen.keys = *table.parsed("keys", kKeysPerWindow);
   seen.window = *table.parsed("window", window_length);
-  seen.windows = table.parsed("windows", window_count).value_or(seen.windows);
-  seen.fpr = table.parsed("fpr", seen_fpr).value_or(seen.fpr);
+  seen.windows = static_cast<std::uint32_t>(table.parsed("windows", kWindowCount).value_or(seen.windows));
+  seen.fpr = table.parsed("fpr", kSeenFpr).value_or(seen.fpr);
   seen.on_unavailable = table.parsed("on_unavailable", on_unavailable_named).value_or(seen.on_unavailable);
   seen.group = table.parsed("group", group_named);
   read_saving(table, seen);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/worker/seen/seen_page.hpp"
 #include "core/worker/seen/seen_size.hpp"

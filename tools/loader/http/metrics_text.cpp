@@ -1,7 +1,6 @@
 // Prometheus' text format, version 0.0.4: families of samples, each with its help and type.
 #include <fmt/core.h>
 
-#include <functional>
 #include <iterator>
 
 #include "tools/loader/http/loader_view.hpp"

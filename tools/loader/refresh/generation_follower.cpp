@@ -9,6 +9,9 @@
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/memory_left.hpp"
+#include "tools/program/units.hpp"
+#include "tools/signatures/public_keys.hpp"
+#include "tools/transfer/guards.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -25,6 +28,39 @@ StoreBypass read_bypass_of_all(Store& store) try {
 } catch (const Error& error) {
   if (!is_unreadable(error)) throw;
   return std::nullopt;
+}
+
+void check_size(std::uint64_t bytes, const SetConfig& config) {
+  if (config.max_bytes == 0 || bytes <= config.max_bytes) return;
+  throw Error(ErrorKind::MaxSize,
+              fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                          config.name, format_bytes(bytes), format_bytes(config.max_bytes)));
+}
+
+// Checks signature, size and guards, and in a set with public keys that it does not go back behind `newest`
+// (nothing: it may). The guards measure it against `before`. Throws one of kRefusals.
+void check(const Candidate& candidate, const SetConfig& config, const std::optional<SnapshotMoment>& newest,
+           const std::optional<Baseline>& before) {
+  const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
+  check_signature(view, config.public_keys, candidate.source);
+  if (newest && !config.public_keys.empty()) {
+    check_not_older(moment_of(view.header()), fmt::format("set \"{}\" is signed", config.name), *newest,
+                    "what was live",
+                    "a signed set does not go back, because anyone who may write to its store could have "
+                    "brought that back; build it again from the older list, with the --adds-from of then, "
+                    "which keysieve rollback --list shows");
+  }
+  check_size(view.header().file_bytes, config);
+  Guards guards = config.guards;
+  if (candidate.record.restores != 0) {  // who rolls back wants the keys of then
+    guards.max_shrink.reset();
+    guards.max_changed = 1;
+  }
+  check_guards(guards, view, before);
+}
+
+Baseline baseline_of(const LivePublication& live) {
+  return {live.key_count, live.seed, live.value_sample};
 }
 
 }  // namespace
@@ -57,21 +93,6 @@ std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& p
   return until;
 }
 
-GenerationFollower::GenerationFollower(const SetConfig& config, const LoaderConfig& loader,
-                                       StoreConnection& store, AddsReader& adds, LiveSet& live,
-                                       Retries& retries, SetRecorder& recorder, SetLog& log,
-                                       const std::function<bool()>& on_progress)
-    : config_(config),
-      directory_(loader.directory),
-      store_(store),
-      adds_(adds),
-      live_(live),
-      retries_(retries),
-      recorder_(recorder),
-      log_(log),
-      on_progress_(on_progress),
-      cache_(loader.cache, config.name, config.public_keys) {}
-
 RefreshOutcome GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
                                           SteadyTime now) {
   if (records.pointer_error) return refused(*records.pointer_error);
@@ -83,10 +104,10 @@ RefreshOutcome GenerationFollower::follow(Publisher& publisher, Store& store, co
                                   live_.publication() && store.abilities().write ? ": push again" : ""));
   }
   const PointerRecord& pointer = *records.pointer;
-  recorder_.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused
+  set_.recorder.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused
   if (!live_.has(*pointer.current) || !live_.is_trusted()) {
     if (RefreshOutcome outcome = replace(publisher, store, pointer); !outcome.is_good()) return outcome;
-    recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
+    set_.recorder.compared(*pointer.current, live_.has(*pointer.current), now);
   }
   put_off_.reset();
   if (live_.publication()) keep(publisher, pointer);
@@ -96,10 +117,10 @@ RefreshOutcome GenerationFollower::follow(Publisher& publisher, Store& store, co
 RefreshOutcome GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer) {
   const SnapshotRecord& current = *pointer.current;
   if (put_off_ && put_off_->build != current) try_again_now();
-  if (put_off_ && (put_off_->is_whole || !retries_.is_due())) return put_off_->outcome;
+  if (put_off_ && (put_off_->is_whole || !set_.retries.is_due())) return put_off_->outcome;
   try {
     check_follows(pointer, "store " + store_.name());
-    check_size(current.bytes, config_);
+    check_size(current.bytes, set_.config);
     check_memory_for(current.bytes, "a copy of the snapshot");  // what has no room is not fetched
   } catch (const Error& error) {
     return is_refusal(error) ? refuse(current, error, false) : put_off(current, cannot_publish(error));
@@ -138,10 +159,13 @@ void GenerationFollower::check_candidate(Store& store, const Candidate& candidat
   const auto& live = live_.publication();
   const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
-  const auto before = is_by_live ? std::optional(baseline_of(*live))
-                                 : read_baseline_before(store, config_.name, pointer, view);
+  std::optional<Baseline> before;
+  if (is_by_live) before = baseline_of(*live);
+  if (!is_by_live && !pointer.previous.empty())
+    before = read_baseline(store, set_.config.name, pointer.previous.front(), view);
   // When nothing is live, what is in the cache is better than nothing.
-  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : std::optional(newest()), before);
+  check(candidate, set_.config, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
+        before);
 }
 
 // From where the live snapshot needs it, if that is earlier: the cache may hold it for longer than it is
@@ -157,17 +181,17 @@ NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
 Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) {
   if (auto cached = fetch_cached(record)) return std::move(*cached);
   const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
-    if (!on_progress_()) throw Stopped{};
+    if (!set_.on_progress()) throw Stopped{};
   };
   const SteadyTime begun = std::chrono::steady_clock::now();
-  auto fetched = keysieve::fetch(store, config_.name, record, stop_when_told);
+  auto fetched = keysieve::fetch(store, set_.config.name, record, stop_when_told);
   if (const auto* missing = std::get_if<MissingChunk>(&fetched)) {
     if (std::exchange(missed_, record) != record) throw ChunkIsGone{};
-    throw_damaged(store, config_.name, record, *missing);
+    throw_damaged(store, set_.config.name, record, *missing);
   }
-  recorder_.pulled(seconds_since(begun));
+  set_.recorder.pulled(seconds_since(begun));
   return {record, std::get<SnapshotBytes>(std::move(fetched)), false,
-          "set " + config_.name + " of " + store_.name()};
+          "set " + set_.config.name + " of " + store_.name()};
 }
 
 // A cache that cannot be read is no reason not to pull.
@@ -178,7 +202,7 @@ std::optional<Candidate> GenerationFollower::fetch_cached(const SnapshotRecord& 
     if (!cached) return std::nullopt;
     return Candidate{record, std::move(cached->bytes), true, cache_as_source()};
   } catch (const Error& error) {
-    log_.say_cache_trouble(error.what());
+    set_.log.say_cache_trouble(error.what());
     return std::nullopt;
   }
 }
@@ -214,7 +238,7 @@ void GenerationFollower::check_follows(const PointerRecord& pointer, const std::
                   named("what was live", live->generation),
                   fmt::format("is it a replica or a copy that lags behind? Build and push again, or remove "
                               "{}/{} and {} to take it all the same",
-                              directory_, config_.name, cache_.path_of()));
+                              set_.publishing.directory, set_.config.name, cache_.path_of()));
 }
 
 SnapshotMoment GenerationFollower::newest() {
@@ -236,7 +260,7 @@ NewestSeen GenerationFollower::seen_in(const PointerRecord& pointer) const {
 // Saves what is live, unless this process knows that it is in the cache, and what was seen.
 void GenerationFollower::keep(const Publisher& publisher, const PointerRecord& pointer) {
   if (live_.is_trusted() && cache_.has_seen(seen_in(pointer))) is_kept_ = false;
-  if (is_kept_ || (!cache_trouble_.empty() && !retries_.is_due())) return;
+  if (is_kept_ || (!cache_trouble_.empty() && !set_.retries.is_due())) return;
   use_cache([&] {
     const LivePublication& live = *live_.publication();
     if (is_cached(live)) {
@@ -264,17 +288,17 @@ void GenerationFollower::use_cache(const std::function<void()>& work) {
   try {
     work();
   } catch (const std::exception& error) {
-    retries_.failed();
+    set_.retries.failed();
     is_kept_ = false;  // the next keep() finds out whether it has passed
     cache_trouble_ = error.what();
-    log_.say_cache_trouble(cache_trouble_);
+    set_.log.say_cache_trouble(cache_trouble_);
   }
 }
 
 void GenerationFollower::kept() {
   is_kept_ = true;
   cache_trouble_.clear();
-  log_.cache_is_well();
+  set_.log.cache_is_well();
 }
 
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
@@ -291,14 +315,14 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
   try {
     candidate = checked_from_cache(now);
   } catch (const Error& error) {  // the store may have a better one
-    retries_.failed();
-    log_.say_cache_trouble(error.what());
+    set_.retries.failed();
+    set_.log.say_cache_trouble(error.what());
   }
   if (!candidate) return;
   try {
     live_.publish(publisher, *candidate);
   } catch (const std::exception&) {
-    retries_.failed();
+    set_.retries.failed();
     throw;
   }
 }
@@ -318,9 +342,9 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
   check_follows(pointer, "the cache");
   Candidate candidate{*pointer.current, std::move(cached->bytes), true, cache_as_source()};
   const auto& live = live_.publication();
-  check(candidate, config_, live ? std::optional(newest()) : std::nullopt,
+  check(candidate, set_.config, live ? std::optional(newest()) : std::nullopt,
         live ? std::optional(baseline_of(*live)) : std::nullopt);
-  if (!adds_.is_complete()) {
+  if (!adds_.kept().is_complete()) {
     store_.use(now, [&](Store& store) {
       adds_.read(store, adds_needed_by(header.adds_from, header.as_of), {}, AddsReader::Amount::All, false);
       return true;
@@ -331,13 +355,13 @@ std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) 
 
 RefreshOutcome GenerationFollower::refuse(const SnapshotRecord& build, const Error& error, bool is_whole) {
   has_refused_ = true;
-  recorder_.refused(build, error.kind(), error.what());
+  set_.recorder.refused(build, error.kind(), error.what());
   return put_off(build, refused(build, error), is_whole);
 }
 
 RefreshOutcome GenerationFollower::put_off(const SnapshotRecord& build, RefreshOutcome outcome,
                                            bool is_whole) {
-  if (!is_whole) retries_.failed();
+  if (!is_whole) set_.retries.failed();
   put_off_ = PutOff{build, outcome, is_whole};
   return outcome;
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/refresh/live_set.hpp"
 #include "tools/loader/refresh/set_cache.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
@@ -45,11 +44,13 @@ struct ChunkIsGone {};
 
 class GenerationFollower {
  public:
-  // All must outlive it. `on_progress` is called now and then while a snapshot is fetched; false throws
-  // Stopped.
-  GenerationFollower(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
-                     AddsReader& adds, LiveSet& live, Retries& retries, SetRecorder& recorder, SetLog& log,
-                     const std::function<bool()>& on_progress);
+  // All must outlive it.
+  GenerationFollower(SetWork& set, StoreConnection& store, AddsReader& adds, LiveSet& live)
+      : set_(set),
+        store_(store),
+        adds_(adds),
+        live_(live),
+        cache_(set.cache, set.config.name, set.config.public_keys) {}
 
   // Publishes the newest snapshot of the cache, if there is one that passes the checks. Throws as
   // LiveSet::publish() does.
@@ -62,7 +63,7 @@ class GenerationFollower {
   void forget_adds(const PointerRecord& pointer);
 
   void try_again_now() {
-    retries_.try_again_now();
+    set_.retries.try_again_now();
     put_off_.reset();
   }
 
@@ -85,7 +86,7 @@ class GenerationFollower {
   std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
   std::optional<Candidate> checked_from_cache(SteadyTime now);
 
-  [[nodiscard]] bool is_signed_set() const noexcept { return !config_.public_keys.empty(); }
+  [[nodiscard]] bool is_signed_set() const noexcept { return !set_.config.public_keys.empty(); }
   void check_follows(const PointerRecord& pointer, const std::string& source);
   SnapshotMoment newest();
   [[nodiscard]] NewestSeen seen_in(const PointerRecord& pointer) const;
@@ -95,18 +96,13 @@ class GenerationFollower {
   void use_cache(const std::function<void()>& work);
   void kept();
   [[nodiscard]] std::string cache_as_source() const {
-    return "set " + config_.name + " of the cache " + cache_.path_of();
+    return "set " + set_.config.name + " of the cache " + cache_.path_of();
   }
 
-  const SetConfig& config_;
-  std::string directory_;
+  SetWork& set_;
   StoreConnection& store_;
   AddsReader& adds_;
   LiveSet& live_;
-  Retries& retries_;
-  SetRecorder& recorder_;
-  SetLog& log_;
-  const std::function<bool()>& on_progress_;
   SetCache cache_;
   bool is_kept_ = false;  // false also as long as nothing is known of the cache
   std::string cache_trouble_;

@@ -8,7 +8,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-#include "tools/loader/config/schedule.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/signatures/public_keys.hpp"
 
@@ -61,46 +60,32 @@ LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
   return read;
 }
 
-LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
-                 SetRecorder& recorder, SetLog& log)
-    : config_(config),
-      publishing_{.directory = loader.directory,
-                  .group = loader.group,
-                  .max_total_bytes = loader.max_total_bytes,
-                  .check_memory = [](std::uint64_t bytes) { check_memory_for(bytes, "the publication"); }},
-      poll_interval_(loader.poll_interval),
-      is_once_(loader.is_once),
-      adds_(adds),
-      recorder_(recorder),
-      log_(log),
-      layers_(config, loader, adds, retries, recorder) {}
-
 void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
-  publisher.emplace(publishing_, config_.name);
+  publisher.emplace(set_.publishing, set_.config.name);
   const UnixSeconds moment = unix_now();
-  publisher->beat(moment, is_once_ ? 0 : next_look_by(moment, poll_interval_));
+  publisher->beat(moment, set_.is_once ? 0 : next_look_by(moment, set_.poll_interval));
   publisher->clear_expired_bypass(moment);
   find_out();
   is_verifying_ = now >= verify_at_;
   if (is_verifying_) {
-    verify_at_ = now + poll_interval_ / 2;
+    verify_at_ = now + set_.poll_interval / 2;
     verify(*publisher);
   }
   if (!live_) return;
-  recorder_.found(*live_);
-  if (!config_.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
+  set_.recorder.found(*live_);
+  if (!set_.config.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
 }
 
 // Also if it cannot be attached any more: processes that have it mapped still answer from it.
 void LiveSet::verify(Publisher& publisher) {
   const PublicationId current = publisher.current();
-  const auto damage = verifier_.find_damage(publisher.folder(), config_.name, current);
+  const auto damage = verifier_.find_damage(publisher.folder(), set_.config.name, current);
   if (damage && publisher.mark_damaged()) {
     spdlog::error(
         "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
         "published again",
-        config_.name, *damage);
-    recorder_.damaged(current, *damage);
+        set_.config.name, *damage);
+    set_.recorder.damaged(current, *damage);
     find_out();
   }
 }
@@ -110,7 +95,7 @@ void LiveSet::check_live(const Publisher& publisher) {
   trusted_ = {};
   try {
     const auto [bytes, path] = read_live(*live_, publisher);
-    check_signature(SnapshotView::decode(bytes.get(), path, Check::Tables), config_.public_keys, path);
+    check_signature(SnapshotView::decode(bytes.get(), path, Check::Tables), set_.config.public_keys, path);
     trusted_ = live_->id;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::NotSigned && error.kind() != ErrorKind::Data) return;  // may be read later
@@ -132,8 +117,8 @@ void LiveSet::publish(Publisher& publisher, const Candidate& candidate) {
   find_out();
   if (!live_) return;
   checked_ = trusted_ = live_->id;
-  log_.say_published(*live_, candidate.is_cached);
-  recorder_.published(*live_, candidate.is_cached, seconds);
+  set_.log.say_published(*live_, candidate.is_cached);
+  set_.recorder.published(*live_, candidate.is_cached, seconds);
 }
 
 }  // namespace keysieve

@@ -12,14 +12,19 @@
 #include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/adds/layer_filler.hpp"
-#include "tools/loader/config/config.hpp"
-#include "tools/loader/config/schedule.hpp"
-#include "tools/loader/refresh/candidate.hpp"
-#include "tools/loader/report/set_log.hpp"
-#include "tools/loader/report/set_report.hpp"
+#include "tools/loader/report/set_work.hpp"
+#include "tools/records/pointer_record.hpp"
 #include "tools/status/live_publication.hpp"
 
 namespace keysieve {
+
+// A snapshot that may be published next.
+struct Candidate {
+  SnapshotRecord record;  // from the cache without a store: what the cache and the header say
+  SnapshotBytes snapshot;
+  bool is_cached;
+  std::string source;  // for messages
+};
 
 struct LiveBytes {
   SnapshotBytes bytes;
@@ -48,11 +53,10 @@ class LiveVerifier {
 class LiveSet {
  public:
   // All must outlive it.
-  LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, Retries& retries,
-          SetRecorder& recorder, SetLog& log);
+  LiveSet(SetWork& set, AddsReader& adds) : set_(set), adds_(adds), layers_(set, adds.kept()) {}
 
   // Takes the set's lock. Throws as Publisher's constructor does.
-  [[nodiscard]] Publisher lock() const { return {publishing_, config_.name}; }
+  [[nodiscard]] Publisher lock() const { return {set_.publishing, set_.config.name}; }
   // Takes the lock into `publisher`, tells readers that the loader is alive, and finds out what is live.
   // Reads a part of that again, twice in a poll interval at most, and in a set with public keys all of it,
   // once. Marks it if it has changed.
@@ -60,7 +64,7 @@ class LiveSet {
 
   // What is live, as of the last call that found out; nothing when no reader could attach anything.
   [[nodiscard]] const std::optional<LivePublication>& publication() const noexcept { return live_; }
-  void find_out() { live_ = live_publication(publishing_.directory, config_.name); }
+  void find_out() { live_ = live_publication(set_.publishing.directory, set_.config.name); }
   void forget() noexcept { live_.reset(); }
 
   [[nodiscard]] bool is_whole() const noexcept { return live_ && !live_->is_damaged; }
@@ -71,7 +75,7 @@ class LiveSet {
   }
   // Whether what is live is signed with a key of the set, or need not be.
   [[nodiscard]] bool is_trusted() const noexcept {
-    return live_ && (config_.public_keys.empty() || trusted_ == live_->id);
+    return live_ && (set_.config.public_keys.empty() || trusted_ == live_->id);
   }
 
   // Publishes what has passed all checks. Throws as Publisher::publish() does.
@@ -90,13 +94,8 @@ class LiveSet {
   void verify(Publisher& publisher);
   void check_live(const Publisher& publisher);
 
-  const SetConfig& config_;
-  PublisherSettings publishing_;
-  Milliseconds poll_interval_;
-  bool is_once_;
+  SetWork& set_;
   const AddsReader& adds_;
-  SetRecorder& recorder_;
-  SetLog& log_;
   LayerFiller layers_;
   LiveVerifier verifier_;
   SteadyTime verify_at_{};

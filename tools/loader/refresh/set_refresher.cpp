@@ -7,30 +7,39 @@
 #include <filesystem>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/memory_left.hpp"
 
 namespace keysieve {
 
 SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
                            SetRecorder& recorder, std::function<bool()> on_progress)
-    : config_(std::move(config)),
-      directory_(loader.directory),
+    : set_{.config = std::move(config),
+           .publishing = {.directory = loader.directory,
+                          .group = loader.group,
+                          .max_total_bytes = loader.max_total_bytes,
+                          .check_memory =
+                              [](std::uint64_t bytes) { check_memory_for(bytes, "the publication"); }},
+           .cache = loader.cache,
+           .poll_interval = loader.poll_interval,
+           .is_once = loader.is_once,
+           .recorder = recorder,
+           .on_progress =
+               [&store, on_progress = std::move(on_progress)] {
+                 store.answered();
+                 return on_progress();
+               },
+           .log = SetLog(set_.config.name),
+           .retries = Retries(loader.poll_interval)},
       store_(store),
-      recorder_(recorder),
-      on_progress_([&store, on_progress = std::move(on_progress)] {
-        store.answered();
-        return on_progress();
-      }),
-      log_(config_.name),
-      retries_(loader.poll_interval),
-      adds_(config_, loader, retries_, on_progress_, log_),
-      live_(config_, loader, adds_, retries_, recorder, log_),
-      follower_(config_, loader, store, adds_, live_, retries_, recorder, log_, on_progress_) {}
+      adds_(set_),
+      live_(set_, adds_),
+      follower_(set_, store, adds_, live_) {}
 
 const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.forget();
-  is_begun_ = false;
+  adds_.begin_look();
   is_overtaken_ = false;
-  retries_.begin_look(now);
+  set_.retries.begin_look(now);
   std::optional<Publisher> publisher;
   RefreshOutcome outcome;
   try {
@@ -44,7 +53,7 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   } catch (const std::exception& error) {
     outcome = cannot_publish(error);
     if (publisher && dynamic_cast<const Error*>(&error) == nullptr)
-      retries_.failed();  // no memory, for example
+      set_.retries.failed();  // no memory, for example
   }
   live_.find_out();
   // Since the publish the directory was wiped, or the file descriptors ran out.
@@ -55,16 +64,16 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   // Reported with any other trouble, because it matters most while the store is unreachable.
   if (adds_.mirror().unsaved() != 0 && !holds_back_ready(outcome)) {
     const std::string other = outcome.is_good() ? "" : "; and " + outcome.reason;
-    outcome = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
+    outcome = adds_in_memory(adds_.mirror().unsaved(), adds_.kept().save_failure());
     outcome.reason += other;
   }
   outcome_ = std::move(outcome);
   outcome_.live = live_.publication();
   if (!outcome_.is_good()) store_.distrust_copies();
-  retries_.end_look(now, outcome_.is_good() && follower_.cache_trouble().empty());
-  log_.say(outcome_, follower_.cache_trouble().empty());
-  recorder_.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
-  if (publisher) publisher->note(recorder_.report().troubles());
+  set_.retries.end_look(now, outcome_.is_good() && follower_.cache_trouble().empty());
+  set_.log.say(outcome_, follower_.cache_trouble().empty());
+  set_.recorder.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
+  if (publisher) publisher->note(set_.recorder.report().troubles());
   return outcome_;
 }
 
@@ -72,7 +81,7 @@ bool SetRefresher::take_adds(SteadyTime now, Changed changed) {
   if (!outcome_.is_good() || has_more()) return false;
   try {
     auto news = store_.use(now, [&](Store& store) -> std::optional<AddsNews> {
-      if (changed == Changed::Anything && read_record_texts(store, config_.name) != records_)
+      if (changed == Changed::Anything && read_record_texts(store, set_.config.name) != records_)
         return std::nullopt;
       return adds_.find_news(store);
     });
@@ -83,26 +92,25 @@ bool SetRefresher::take_adds(SteadyTime now, Changed changed) {
   } catch (const std::exception&) {
     return false;  // refresh() finds it again, and says it
   }
-  recorder_.took_adds(adds_.mirror().count_after({}));
+  set_.recorder.took_adds(adds_.mirror().count_after({}));
   return true;
 }
 
 // A look, from top to bottom. What is live stays live, whatever ends it. What it throws is about publishing.
 RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTime now) {
   live_.begin_look(publisher, now);
-  adds_.begin_look();
-  is_begun_ = true;
+  adds_.kept().load();
   if (const auto lost_to = publisher->adds_lost_to_ms()) adds_.remember_loss(log_position(*lost_to, 0));
-  if (!live_.is_whole() && retries_.is_due()) follower_.publish_newest_cached(*publisher, now);
+  if (!live_.is_whole() && set_.retries.is_due()) follower_.publish_newest_cached(*publisher, now);
 
   RefreshOutcome outcome;
   std::optional<StoreRecords> records;
   ask(outcome, now, [&](Store& store) {
     if (!live_.publication()) adds_.read_again();
-    records = read_store_records(store, config_.name, store_.name());
+    records = read_store_records(store, set_.config.name, store_.name());
   });
   if (records) {
-    log_.say_bypass(apply(*records, *publisher, directory_, config_.name));
+    set_.log.say_bypass(apply(*records, *publisher, set_.publishing.directory, set_.config.name));
     ask(outcome, now, [&](Store& store) { outcome = follower_.follow(*publisher, store, *records, now); });
   }
   if (records && live_.publication()) {
@@ -133,14 +141,15 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
 // If the store does not answer as it should, `outcome` says so.
 void SetRefresher::ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question) {
   try {
-    question(store_.open(now));
-    store_.answered();
+    store_.use(now, [&](Store& store) {
+      question(store);
+      return true;
+    });
   } catch (const Error& error) {
     const bool is_older = error.kind() == ErrorKind::Older;
     // Behind a build that was refused, the log may be trimmed further than what is live needs.
     if (is_older && !outcome.is_good()) return;
     outcome = cannot_ask(error);
-    store_.failed(error, now);
     if (!is_older) adds_.read_again();
   }
 }
@@ -155,30 +164,30 @@ bool SetRefresher::have_lost_adds() const {
 void SetRefresher::publish_cached(SteadyTime now) {
   try {
     live_.find_out();
-    retries_.begin_look(now);
-    if (!live_.publication() && retries_.is_due()) {
+    set_.retries.begin_look(now);
+    if (!live_.publication() && set_.retries.is_due()) {
       Publisher publisher = live_.lock();
-      adds_.load_mirror();
-      if (adds_.is_complete()) follower_.publish_newest_cached(publisher, now);
+      adds_.kept().load();
+      if (adds_.kept().is_complete()) follower_.publish_newest_cached(publisher, now);
     }
   } catch (const std::exception& error) {
-    spdlog::debug("{}: not published from the cache: {}", config_.name, error.what());
+    spdlog::debug("{}: not published from the cache: {}", set_.config.name, error.what());
   }
-  retries_.end_look(now, false);
+  set_.retries.end_look(now, false);
   outcome_.live = live_.publication();
 }
 
 std::optional<std::string> SetRefresher::unsaved_adds() {
-  const std::optional<std::string> failure = adds_.save_now();
+  const std::optional<std::string> failure = adds_.kept().save_now();
   if (!failure) return std::nullopt;
-  return fmt::format("{}: {}", config_.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
+  return fmt::format("{}: {}", set_.config.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
 }
 
 void SetRefresher::leave() const {
   try {
-    if (std::filesystem::exists(directory_ + "/" + config_.name)) live_.lock().leave();
+    if (std::filesystem::exists(set_.publishing.directory + "/" + set_.config.name)) live_.lock().leave();
   } catch (const std::exception& error) {
-    spdlog::warn("{}: cannot be marked as not configured: {}", config_.name, error.what());
+    spdlog::warn("{}: cannot be marked as not configured: {}", set_.config.name, error.what());
   }
 }
 

@@ -41,18 +41,17 @@ class SetRefresher {
   // are any. False if refresh() must be called: the set had trouble at the last look, the log does not simply
   // go on, or a record has changed, which is not looked for if the adds alone have.
   bool take_adds(SteadyTime now, Changed changed);
-  [[nodiscard]] const std::string& adds_log() const noexcept { return adds_.log_name(); }
 
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
-  [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
+  [[nodiscard]] const std::string& set_name() const noexcept { return set_.config.name; }
 
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
   // The set is not configured any more: says so in shared memory, where what is published stays live.
   void leave() const;
   // Whether there is more to do right away.
-  [[nodiscard]] bool has_more() const noexcept { return is_overtaken_ || (is_begun_ && adds_.has_more()); }
+  [[nodiscard]] bool has_more() const noexcept { return is_overtaken_ || adds_.has_more(); }
   // To be called when the store's log may have been replaced.
   void read_log_again() noexcept { adds_.read_again(); }
 
@@ -65,17 +64,11 @@ class SetRefresher {
   void ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question);
   [[nodiscard]] bool have_lost_adds() const;
 
-  SetConfig config_;
-  std::string directory_;
+  SetWork set_;
   StoreConnection& store_;
-  SetRecorder& recorder_;
-  std::function<bool()> on_progress_;
-  SetLog log_;
-  Retries retries_;
   AddsReader adds_;
   LiveSet live_;
   GenerationFollower follower_;
-  bool is_begun_ = false;                            // the last refresh has got as far as the adds
   bool is_overtaken_ = false;                        // the last refresh, by a push
   std::vector<std::optional<std::string>> records_;  // as of the last look
   RefreshOutcome outcome_ =

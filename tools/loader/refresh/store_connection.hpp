@@ -40,36 +40,15 @@ class StoreConnection {
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
-  // answered() or failed().
-  Store& open(SteadyTime now) {
-    if (now != used_at_) begun_at_ = asked_at_ = std::chrono::steady_clock::now();
-    if (failure_ && now < left_alone_until_) throw Error(*failure_);
-    if (now - opened_at_ > kKeptOpen) close();
-    used_at_ = now;
-    if (!store_) {
-      try {
-        store_ = open_();
-      } catch (const Error& error) {
-        leave_alone(error, now);
-        throw;
-      }
-      opened_at_ = now;
-    }
-    return *store_;
-  }
   // Also in the middle of a long work: what the store has answered does not count as waiting for it.
   void answered() {
     failure_.reset();
     asked_at_ = std::chrono::steady_clock::now();
   }
-  // An error while the open store was asked. Leaves it alone if it was an outage.
-  void failed(const Error& error, SteadyTime now) {
-    if (store_ && error.is_outage()) leave_alone(error, now);
-  }
 
-  // Does all that for one question: calls `ask` with the open store. A store that does not take what is
-  // written may still be read, so that an outage of a write closes it, and only appends are put off.
+  // Calls `ask` with the open store. While it is left alone after an outage, throws the error it failed with.
+  // A store that does not take what is written may still be read, so that an outage of a write closes it, and
+  // only appends are put off.
   template <typename Ask>
   auto use(SteadyTime now, const Ask& ask, StoreUse use = StoreUse::Read) {
     if (const auto failure = append_failure(now); failure && use == StoreUse::Append) throw Error(*failure);
@@ -79,11 +58,7 @@ class StoreConnection {
       answered();
       return answer;
     } catch (const Error& error) {
-      if (use == StoreUse::Read) {
-        failed(error, now);
-      } else if (error.is_outage()) {
-        append_failed(error, now);
-      }
+      if (error.is_outage()) use == StoreUse::Read ? leave_alone(error, now) : append_failed(error, now);
       throw;
     }
   }
@@ -98,13 +73,15 @@ class StoreConnection {
   // and what has changed before must be looked for.
   bool begin_watch(SteadyTime now) {
     if (watch_) return false;
+    bool can_watch = false;
     try {
       watch_ = open(now).watch();
-      has_failed_to_watch_ = false;
+      can_watch = watch_ != nullptr;
     } catch (const Error& error) {
-      has_failed_to_watch_ = error.kind() != ErrorKind::Permission;
+      can_watch = error.kind() != ErrorKind::Permission;
       say_unwatched(error);
     }
+    watch_due_at_ = can_watch ? now + kRoundsWhileAway : SteadyTime::max();
     return watch_ != nullptr;
   }
   // What StoreWatch::take() says. Does not wait. A watch that fails is gone.
@@ -120,8 +97,10 @@ class StoreConnection {
   // nullptr: none was begun, it has failed, or the store has; or the store cannot tell.
   [[nodiscard]] const StoreWatch* watch() const noexcept { return watch_.get(); }
 
-  // The last begin_watch() has failed, and another one need not.
-  [[nodiscard]] bool has_failed_to_watch() const noexcept { return has_failed_to_watch_; }
+  // When another one should be begun. A watch that is lost again and again must not keep us busy.
+  [[nodiscard]] SteadyTime watch_due_at() const noexcept {
+    return watch_ ? SteadyTime::max() : watch_due_at_;
+  }
 
   void close() noexcept { store_.reset(); }
   // As Store::distrust_copies().
@@ -149,6 +128,22 @@ class StoreConnection {
   static constexpr Milliseconds kShortestAppendPause{1'000};
   static constexpr Milliseconds kLongestAppendPause{20'000};
 
+  Store& open(SteadyTime now) {
+    if (now != used_at_) begun_at_ = asked_at_ = std::chrono::steady_clock::now();
+    if (failure_ && now < left_alone_until_) throw Error(*failure_);
+    if (now - opened_at_ > kKeptOpen) close();
+    used_at_ = now;
+    if (!store_) {
+      try {
+        store_ = open_();
+      } catch (const Error& error) {
+        leave_alone(error, now);
+        throw;
+      }
+      opened_at_ = now;
+    }
+    return *store_;
+  }
   // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
   // pause, and each set would run into it. Its watch may be dead without notice.
   void leave_alone(const Error& error, SteadyTime now) {
@@ -188,7 +183,7 @@ class StoreConnection {
   std::optional<Error> append_failure_;
   Backoff appends_{kShortestAppendPause, kLongestAppendPause};
   std::unique_ptr<StoreWatch> watch_;
-  bool has_failed_to_watch_ = false;
+  SteadyTime watch_due_at_ = SteadyTime::max();
 };
 
 }  // namespace keysieve

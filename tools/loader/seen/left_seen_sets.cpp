@@ -7,7 +7,6 @@
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/status/seen_set_facts.hpp"
-#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {

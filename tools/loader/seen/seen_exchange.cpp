@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/loader/config/schedule.hpp"
 
@@ -41,6 +40,10 @@ UnixSeconds ended_at(const OpenFilter& filter, const SeenWriter& writer, const M
   const auto first = std::ranges::find(writer.filters(), filter.plan.window.ends,
                                        [](const OpenFilter& one) { return one.plan.window.ends; });
   return std::max(now.unix, first->plan.window.begins + now.boot - first->begun_at);
+}
+
+bool is_refusal(const std::optional<Error>& failure) noexcept {
+  return failure && (failure->kind() == ErrorKind::Data || failure->kind() == ErrorKind::Incompatible);
 }
 
 }  // namespace
@@ -263,6 +266,54 @@ void SeenExchange::trim(const At& at) const {
   if (at.now.boot - state.trim_since < span) return;
   if (state.trim_to <= up_to) at.store.trim(at.log, state.trim_to);
   state.trim_to = {};
+}
+
+bool SeenExchanges::step(SteadyTime steady_now, const Moment& now, SeenWriter& writer) {
+  if (!exchange_) begin_if_due(steady_now, now);
+  if (!exchange_) return false;
+  try {
+    const BootSeconds begun_at = boot_now();
+    const auto step = [&](Store& store) {  // which may have taken long to open
+      return exchange_->step(store, writer, moved_on(now, begun_at));
+    };
+    if (store_->use(steady_now, step, exchange_->next_use())) return false;
+    if (exchange_->sends()) {
+      due_at_ = std::max(due_at_, steady_now + exchange_->pause());
+      failure_ = {};
+    }
+  } catch (const Error& error) {
+    failure_ = error;
+    // Another server may answer next, with less than it should have.
+    if (error.is_outage()) writer.page().log.read_again();
+  }
+  if (exchange_->refused() || !is_refusal(unmerged_)) unmerged_ = exchange_->refused();
+  exchange_.reset();
+  return true;
+}
+
+// While the store takes no appends, it is only read.
+void SeenExchanges::begin_if_due(SteadyTime steady_now, const Moment& now) {
+  const bool is_due = steady_now >= due_at_;
+  if (store_ == nullptr || (!is_due && !is_woken_)) return;
+  const auto no_sends = store_->append_failure(steady_now);
+  if (is_due && no_sends) failure_ = no_sends;
+  const bool sends = is_due && !no_sends;
+  exchange_.emplace(config_, report_, sends ? SeenExchange::Way::Both : SeenExchange::Way::Receive, now);
+  is_woken_ = false;  // also if the store is away
+  if (is_due) due_at_ = is_once_ ? SteadyTime::max() : steady_now + config_.save_interval;
+}
+
+SteadyTime SeenExchanges::due_at() const noexcept {
+  if (store_ == nullptr) return SteadyTime::max();
+  return exchange_ || is_woken_ ? SteadyTime{} : due_at_;
+}
+
+void SeenExchanges::begin_save(const Moment& now) {
+  exchange_.emplace(config_, report_, SeenExchange::Way::Send, now);
+}
+
+void SeenExchanges::begin_window() noexcept {
+  if (is_refusal(unmerged_)) unmerged_ = {};
 }
 
 }  // namespace keysieve

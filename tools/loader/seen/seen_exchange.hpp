@@ -4,11 +4,11 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tools/loader/config/seen_config.hpp"
+#include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/set_report.hpp"
 #include "tools/loader/seen/taken_entries.hpp"
 
@@ -62,6 +62,44 @@ class SeenExchange {
   FilterId sending_{};               // the first filter of which something may be left
   std::uint64_t word_ = 0;           // of it
   std::chrono::nanoseconds took_{};  // of a processor
+};
+
+// The exchanges of one set, one after the other: when the next one is due, and what has failed.
+class SeenExchanges {
+ public:
+  // All must outlive it. `store`: nullptr if the set has none.
+  SeenExchanges(const SeenConfig& config, StoreConnection* store, bool is_once, SeenReport& report)
+      : config_(config), store_(store), is_once_(is_once), report_(report) {}
+
+  // Begins one if it is due, and does its next step. True: it has ended.
+  bool step(SteadyTime steady_now, const Moment& now, SeenWriter& writer);
+  [[nodiscard]] bool has_more() const noexcept { return exchange_.has_value(); }
+  [[nodiscard]] SteadyTime due_at() const noexcept;
+  // The log has something new.
+  void wake() noexcept { is_woken_ = true; }
+  void try_again_now() noexcept { due_at_ = {}; }
+  // Begins to send what was not sent yet, instead of the one that is under way.
+  void begin_save(const Moment& now);
+  // What other hosts have sent is read once, so that its refusal is reported until the next window.
+  void begin_window() noexcept;
+
+  // Until one sends.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  // Of what other hosts have sent.
+  [[nodiscard]] const std::optional<Error>& unmerged() const noexcept { return unmerged_; }
+
+ private:
+  void begin_if_due(SteadyTime steady_now, const Moment& now);
+
+  const SeenConfig& config_;
+  StoreConnection* store_;
+  bool is_once_;
+  SeenReport& report_;
+  std::optional<SeenExchange> exchange_;  // while it is under way
+  bool is_woken_ = false;
+  SteadyTime due_at_{};
+  std::optional<Error> failure_;
+  std::optional<Error> unmerged_;
 };
 
 }  // namespace keysieve

@@ -23,11 +23,6 @@ constexpr double kMostFill = 1.5;
 constexpr std::string_view kWhyMemoryGoes =
     "removed (ipcrm), lost with the last process (kernel.shm_rmid_forced), or in another IPC namespace";
 
-// Of what other hosts have sent. It is read once, so this is reported until the next window.
-bool is_refusal(const std::optional<Error>& failure) noexcept {
-  return failure && (failure->kind() == ErrorKind::Data || failure->kind() == ErrorKind::Incompatible);
-}
-
 }  // namespace
 
 SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
@@ -38,26 +33,27 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
       store_(store),
       is_once_(loader.is_once),
       locks_(locks),
-      check_memory_(std::move(check_memory)) {
+      check_memory_(std::move(check_memory)),
+      exchanges_(config_, store, is_once_, report_) {
   report_.name = config.name;
   report_.store = config.store;
 }
 
 void SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
   if (!is_open()) {
+    if (!restore_ && steady_now < look_at_) return;
     look_at_ = steady_now + kPause;
     open(steady_now, now);
     if (!is_open()) return show_trouble(now);
     look_at_ = {};
   }
   follow_clock(steady_now, now);
-  if (!exchange_) begin_exchange_if_due(steady_now, now);
-  if (exchange_) exchange(steady_now, now);
+  if (exchanges_.step(steady_now, now, *writer_)) show_trouble(now);
 }
 
 SteadyTime SeenKeeper::due_at() const noexcept {
-  if (has_more() || is_woken_) return {};
-  return is_open() && store_ != nullptr ? std::min(look_at_, exchange_at_) : look_at_;
+  if (restore_) return {};
+  return is_open() ? std::min(look_at_, exchanges_.due_at()) : look_at_;
 }
 
 void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
@@ -114,8 +110,8 @@ void SeenKeeper::leave(UnixSeconds now) noexcept {
 }
 
 void SeenKeeper::try_again_now() {
-  look_at_ = exchange_at_ = {};
-  room_.reset();
+  look_at_ = {};
+  exchanges_.try_again_now();
   if (store_ != nullptr) store_->try_again_now();
 }
 
@@ -128,7 +124,6 @@ void SeenKeeper::check_window_memory(std::uint64_t bytes) {
 }
 
 void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
-  if (!room_.is_due(steady_now)) return;
   try {
     if (!restore_) begin(now);
     if (restore_) restore(steady_now, now);
@@ -166,7 +161,7 @@ void SeenKeeper::restore(SteadyTime steady_now, const Moment& now) {
     if (!has_more) restore_.reset();
   } catch (const Error& error) {
     restore_.reset();
-    if (error.kind() == ErrorKind::CannotCreate) room_.failed(steady_now);
+    if (error.kind() == ErrorKind::CannotCreate) look_at_ = steady_now + kRestorePause;
     writer_->clear();  // others may need the room
     throw;
   }
@@ -200,7 +195,7 @@ void SeenKeeper::begin_window(const Moment& now) {
   writer_->append(seen_plan(config_, window), now.boot);
   writer_->retire(now);
   report_.is_full = false;
-  if (is_refusal(unmerged_)) unmerged_ = {};
+  exchanges_.begin_window();
   spdlog::debug("{}: window of {} begun", config_.name, format_moment(window.begins));
 }
 
@@ -226,39 +221,6 @@ void SeenKeeper::grow_if_needed(const Moment& now) {
                next.growth + 1, kFiltersPerWindow);
 }
 
-// While the store takes no appends, it is only read.
-void SeenKeeper::begin_exchange_if_due(SteadyTime steady_now, const Moment& now) {
-  const bool is_due = steady_now >= exchange_at_;
-  if (store_ == nullptr || (!is_due && !is_woken_)) return;
-  const Failure no_sends = store_->append_failure(steady_now);
-  if (is_due && no_sends) store_failure_ = no_sends;
-  const bool sends = is_due && !no_sends;
-  exchange_.emplace(config_, report_, sends ? SeenExchange::Way::Both : SeenExchange::Way::Receive, now);
-  is_woken_ = false;  // also if the store is away
-  if (is_due) exchange_at_ = is_once_ ? SteadyTime::max() : steady_now + config_.save_interval;
-}
-
-void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now) {
-  try {
-    const BootSeconds begun_at = boot_now();
-    const auto step = [&](Store& store) {  // which may have taken long to open
-      return exchange_->step(store, *writer_, moved_on(now, begun_at));
-    };
-    if (store_->use(steady_now, step, exchange_->next_use())) return;
-    if (exchange_->sends()) {
-      exchange_at_ = std::max(exchange_at_, steady_now + exchange_->pause());
-      store_failure_ = {};
-    }
-  } catch (const Error& error) {
-    store_failure_ = error;
-    // Another server may answer next, with less than it should have.
-    if (error.is_outage()) writer_->page().log.read_again();
-  }
-  if (exchange_->refused() || !is_refusal(unmerged_)) unmerged_ = exchange_->refused();
-  exchange_.reset();
-  show_trouble(now);
-}
-
 void SeenKeeper::begin_save(const Moment& now) {
   if (store_ == nullptr) return;
   try {
@@ -268,12 +230,11 @@ void SeenKeeper::begin_save(const Moment& now) {
     failure_ = error;
   }
   restore_.reset();
-  exchange_.reset();
-  if (is_open()) exchange_.emplace(config_, report_, SeenExchange::Way::Send, now);
+  if (is_open()) exchanges_.begin_save(now);
 }
 
 // Until it comes back from the store, or for as long as its keys should have been seen.
-SeenKeeper::Failure SeenKeeper::loss(const Moment& now) const {
+std::optional<Error> SeenKeeper::loss(const Moment& now) const {
   if (lost_until_ <= now.boot || (is_open() && writer_->page().log.takes_own == 0)) return {};
   return Error(ErrorKind::Data,
                fmt::format("the memory of {} is gone: {}; {}",
@@ -283,20 +244,22 @@ SeenKeeper::Failure SeenKeeper::loss(const Moment& now) const {
 
 // Logs a change once.
 void SeenKeeper::show_trouble(const Moment& now) {
-  const std::array<std::pair<Failure, Trouble>, 4> failures{
-      {{failure_, is_open() ? Trouble::SeenOverdue : Trouble::SeenMissing},
-       {store_failure_, Trouble::SeenNotSaved},
-       {loss(now), Trouble::SeenLost},
-       {unmerged_, Trouble::SeenNotSaved}}};
-  const auto worst = std::ranges::find_if(
-      failures, [](const Failure& one) { return one.has_value(); }, &std::pair<Failure, Trouble>::first);
-  const bool is_well = worst == failures.end();
-  const std::string text = is_well ? "" : worst->first->what();
+  std::optional<Error> worst;  // the last of these
+  Trouble trouble = Trouble::None;
+  for (const auto& [failure, its_trouble] :
+       {std::pair(exchanges_.unmerged(), Trouble::SeenNotSaved), std::pair(loss(now), Trouble::SeenLost),
+        std::pair(exchanges_.failure(), Trouble::SeenNotSaved),
+        std::pair(failure_, is_open() ? Trouble::SeenOverdue : Trouble::SeenMissing)}) {
+    if (!failure) continue;
+    worst = failure;
+    trouble = its_trouble;
+  }
+  const std::string text = worst ? worst->what() : "";
   if (text == report_.reason) return;
   report_.reason = text;
-  report_.exit_status = is_well ? 0 : exit_status_of(worst->first->kind());
-  report_.trouble = is_well ? Trouble::None : worst->second;
-  if (is_well) {
+  report_.exit_status = worst ? exit_status_of(worst->kind()) : 0;
+  report_.trouble = trouble;
+  if (!worst) {
     spdlog::info("{}: all is well again", config_.name);
   } else {
     spdlog::warn("{}: {} [{}]", config_.name, text, to_string(report_.trouble));

@@ -29,15 +29,14 @@ class SeenKeeper {
   // that come in between go into one filter.
   static constexpr Milliseconds kPause{100};
 
-  // After a restore for which there was no memory: twice as long each time.
-  static constexpr Milliseconds kShortestRestorePause{1'000};
-  static constexpr Milliseconds kLongestRestorePause{60'000};
+  // After a restore for which there was no memory.
+  static constexpr Milliseconds kRestorePause{10'000};
 
   // Does the next step of what is due, for which it asks the store a few questions. Failures are reported;
   // what is there goes on.
   void look(SteadyTime steady_now, const Moment& now);
   // Something was begun that takes more steps: look() is due at once.
-  [[nodiscard]] bool has_more() const noexcept { return restore_ || exchange_; }
+  [[nodiscard]] bool has_more() const noexcept { return restore_ || exchanges_.has_more(); }
   [[nodiscard]] bool is_restoring() const noexcept { return restore_.has_value(); }
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;
@@ -48,7 +47,9 @@ class SeenKeeper {
   void try_again_now();
 
   // The log has something new: look() is due. Before the set is open, all of the log is.
-  void wake() noexcept { is_woken_ = is_open(); }
+  void wake() noexcept {
+    if (is_open()) exchanges_.wake();
+  }
 
   // Begins to send what was not sent yet, before the loader ends or is run again, instead of what was under
   // way: look() until there is no more. Bounded by the time limits of the store.
@@ -63,8 +64,6 @@ class SeenKeeper {
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
-  using Failure = std::optional<Error>;
-
   static void check_window_memory(std::uint64_t bytes);
   [[nodiscard]] bool is_open() const noexcept { return writer_ && !writer_->filters().empty() && !restore_; }
   [[nodiscard]] std::unique_ptr<SeenWriter> new_writer();
@@ -77,10 +76,8 @@ class SeenKeeper {
   void check_clock(UnixSeconds now) const;
   void begin_window(const Moment& now);
   void grow_if_needed(const Moment& now);
-  void begin_exchange_if_due(SteadyTime steady_now, const Moment& now);
-  void exchange(SteadyTime steady_now, const Moment& now);
   void say_looked(const Moment& now, const Troubles& troubles = {});
-  [[nodiscard]] Failure loss(const Moment& now) const;
+  [[nodiscard]] std::optional<Error> loss(const Moment& now) const;
   void show_trouble(const Moment& now);
 
   SeenConfig config_;
@@ -90,19 +87,14 @@ class SeenKeeper {
   bool is_once_;
   std::vector<FileDescriptor>* locks_;
   CheckMemory check_memory_;
-  std::unique_ptr<SeenWriter> writer_;    // nullptr until its lock is ours
-  std::optional<SeenRestore> restore_;    // while it is under way
-  std::optional<SeenExchange> exchange_;  // while it is under way
-  bool is_woken_ = false;
+  std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
+  std::optional<SeenRestore> restore_;  // while it is under way
   SteadyTime look_at_{};
-  SteadyTime exchange_at_{};
-  Backoff room_{kShortestRestorePause, kLongestRestorePause};  // after a restore that found none
-  double keys_then_ = HUGE_VAL;                                // that the newest filter had at the last look
-  BootSeconds lost_until_ = 0;                                 // until then loss() counts
-  Failure failure_;                                            // of what needs no exchange
-  Failure store_failure_;                                      // until an exchange sends
-  Failure unmerged_;                                           // of what other hosts have sent
+  double keys_then_ = HUGE_VAL;   // that the newest filter had at the last look
+  BootSeconds lost_until_ = 0;    // until then loss() counts
+  std::optional<Error> failure_;  // of what needs no exchange
   SeenReport report_;
+  SeenExchanges exchanges_;
 };
 
 }  // namespace keysieve

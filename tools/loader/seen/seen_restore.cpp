@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
-#include "core/publisher/seen/seen_sizing.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {

@@ -4,7 +4,6 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
-#include "tools/transfer/rollback.hpp"
 
 namespace keysieve::test {
 namespace {

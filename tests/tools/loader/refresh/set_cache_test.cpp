@@ -11,7 +11,6 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
-#include <tuple>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
@@ -23,7 +22,6 @@
 #include "tests/tools/loader/site.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/status/set_facts.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -7,7 +7,6 @@
 #include "tests/support/forked.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
-#include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/program.hpp"
 #include "tools/transfer/guards.hpp"

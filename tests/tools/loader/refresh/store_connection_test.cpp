@@ -162,6 +162,14 @@ TEST(Schedule, NeverWaitsForNothing) {
   for (int i = 0; i < 100; ++i) EXPECT_GE(with_jitter(Milliseconds(1), random), Milliseconds(1));
 }
 
+TEST(Schedule, MovesBothClocksOnByWhatTheBootClockSays) {
+  const BootSeconds now = boot_now();
+  const auto [unix, boot] = moved_on({.unix = 1'000, .boot = 50}, now - 7);
+  EXPECT_GE(boot, 57);
+  EXPECT_LE(boot, 57 + boot_now() - now);
+  EXPECT_EQ(unix - 1'000, boot - 50);
+}
+
 TEST(Backoff, IsDueBeforeAnythingFailed) {
   EXPECT_TRUE(Backoff(seconds(10)).is_due(SteadyTime{}));
 }
@@ -232,7 +240,7 @@ TEST_F(WatchOfAConnection, IsGoneWhenItHasFailedUntilItIsBegunAgain) {
   EXPECT_TRUE(connection_.take_changes().empty());
   EXPECT_EQ(connection_.watch(), nullptr);
   EXPECT_FALSE(connection_.begin_watch(kFirstTry)) << "the folder is gone";
-  EXPECT_TRUE(connection_.has_failed_to_watch());
+  EXPECT_NE(connection_.watch_due_at(), SteadyTime::max());
   open_store(url_);
   EXPECT_TRUE(connection_.begin_watch(kFirstTry));
 }
@@ -262,7 +270,7 @@ TEST_F(WatchOfAConnection, IsNoneOfAStoreThatCannotTell) {
                              kPollInterval);
   EXPECT_FALSE(connection.begin_watch(kFirstTry));
   EXPECT_EQ(connection.watch(), nullptr);
-  EXPECT_FALSE(connection.has_failed_to_watch());
+  EXPECT_EQ(connection.watch_due_at(), SteadyTime::max());
   EXPECT_TRUE(connection.take_changes().empty());
 }
 

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/support/message_of.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/seen/seen_log.hpp"

@@ -1,0 +1,28 @@
+// What all that is done for one published set has in common.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/publisher/shm/publisher.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/config/schedule.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/loader/report/set_report.hpp"
+
+namespace keysieve {
+
+struct SetWork {
+  SetConfig config;
+  PublisherSettings publishing;
+  std::string cache;  // its folder
+  Milliseconds poll_interval;
+  bool is_once;
+  SetRecorder& recorder;
+  // Called now and then while something long goes on. False: throw Stopped.
+  std::function<bool()> on_progress;
+  SetLog log;
+  Retries retries;
+};
+
+}  // namespace keysieve
