@@ -1,5 +1,6 @@
 # What each scene of a transcript begins with, and may use.
 set -o pipefail
+shopt -u patsub_replacement 2>/dev/null  # in each(), "&" is "&"
 umask 022
 export LC_ALL=C.UTF-8 TERM=dumb KEYSIEVE_DIRECTORY=shm
 unset KEYSIEVE_REDIS_PASSWORD
@@ -77,6 +78,9 @@ loaded() {
   mkdir -m 755 cache
   made tags 100 && quietly keysieve push tags.ks "$1" && configured "$1" && keysieved --once --config keysieve.toml 2>/dev/null
 }
+
+# refreshed: keysieved --once, and what it logs, without the times.
+refreshed() { keysieved --once --config keysieve.toml 2>&1 | sed 's/^2[^ ]* //'; }
 
 # findings [OPTION]...: what the doctor finds that is not in order, but for not_tmpfs: the scene may be on a disk.
 findings() {

@@ -1,94 +1,23 @@
+#include <fcntl.h>
 #include <signal.h>
 
-#include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <list>
-#include <utility>
 
 #include "core/worker/shm/set_reader.hpp"
-#include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/support/shared_page.hpp"
-#include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/status/set_facts.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
-
-// Looks up, in a process of its own and again and again, those keys of a range that were seen().
-class SteadyReader {
- public:
-  // What end() returns when a key was absent.
-  static constexpr int kLostAKey = 3;
-
-  SteadyReader(const Site& site, const std::string& set_name, KeyRange keys)
-      : process_(start_process([&] {
-          SetReader reader({.directory = site.directory()}, set_name);
-          for (bool is_over = false; !is_over;) {
-            is_over = shared_->is_over.load();
-            const int seen = shared_->seen.load();
-            const Attachment* attached = reader.follow();
-            if (!attached) return 2;
-            for (int i = 0; i < seen; ++i) {
-              if (!attached->may_contain(attached->snapshot().hasher()(key_number(keys.first + i)))) {
-                return kLostAKey;
-              }
-            }
-          }
-          return 0;
-        })) {}
-  // A case that fails half-way leaves no process that looks for ever.
-  ~SteadyReader() {
-    if (process_ != 0) end();
-  }
-
-  // The first so many keys of the range were, by a process that attached the current publication.
-  void seen(int count) { shared_->seen.store(count); }
-
-  // After one more look at all that was seen; 0 when all were maybe all the time.
-  int end() {
-    shared_->is_over.store(true);
-    return wait_for(std::exchange(process_, 0));
-  }
-
- private:
-  struct Shared {
-    std::atomic<int> seen = 0;
-    std::atomic<bool> is_over = false;
-  };
-  SharedPage<Shared> shared_;
-  pid_t process_;
-};
-
-TEST_F(Keysieved, FollowsRedisThroughItsRestartAndSaysThatItIsBack) {
-  RedisServer redis;
-  site_.push("tags", kKeys, redis.unix_url());
-  site_.configure(tags_set, redis.unix_url());
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  redis.command("SAVE");
-  redis.kill();
-  ASSERT_TRUE(says("tags: the store is unreachable: ")) << log();
-  EXPECT_TRUE(looks_again(3)) << log();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_EQ(keysieved_->lines_with("warning: tags: the store is unreachable"), 1) << log();
-  EXPECT_EQ(keysieved_->lines_with("; generation 1 stays live"), 1) << log();
-
-  redis.start();
-  keysieved_->send(SIGUSR1);
-  EXPECT_TRUE(says("tags: all is well again; generation 1 is current")) << log();
-  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-  site_.push("tags", kMoreKeys, redis.unix_url());
-  EXPECT_TRUE(follows("tags", 2)) << log();
-  keysieved_->send(SIGINT);
-  EXPECT_EQ(keysieved_->exit_status(), 0);
-}
 
 TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
   follow_tags();
@@ -243,6 +172,54 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
+// Wrong from the start; or later, as the first look is held up at the last file, after the one that changes.
+TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
+  follow_tags();
+  site_.configure(tags_set + "max_fqr = 1\n");
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("stays in force: " + site_.config_path() + ":9: [[set]] max_fqr: unknown key")) << log();
+  site_.configure(tags_set);
+  site_.write("conf.d/last.toml", "#");
+  const FileDescriptor last(::open((site_.root() / "conf.d/last.toml").c_str(), O_WRONLY | O_CLOEXEC));
+  ::signal(SIGIO, SIG_IGN);
+  ASSERT_EQ(::fcntl(last.get(), F_SETLEASE, F_WRLCK), 0) << std::strerror(errno);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([&] { return ::fcntl(last.get(), F_GETLEASE) != F_WRLCK; }));
+  site_.configure(tags_set + "max_sise = 1\n");
+  ::fcntl(last.get(), F_SETLEASE, F_UNLCK);
+  ASSERT_TRUE(says(":9: [[set]] max_sise: unknown key")) << log();
+  site_.push("tags", kMoreKeys);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// As systemd does it: the lines of the unit one after the other, up to the first that fails.
+TEST_F(Keysieved, FailsToReloadAWrongConfigurationByItsUnit) {
+  const auto reload = [&] {
+    std::ifstream unit(KEYSIEVED_UNIT);
+    for (std::string line; std::getline(unit, line);) {
+      if (!line.starts_with("ExecReload=")) continue;
+      std::string command = line.substr(line.find('=') + 1);
+      const auto replace = [&](const std::string& from, const std::string& to) {
+        if (const auto at = command.find(from); at != std::string::npos) command.replace(at, from.size(), to);
+      };
+      replace("/usr/bin/keysieved", "'" KEYSIEVED_PROGRAM "'");
+      replace(kDefaultConfigPath, site_.config_path());
+      replace("$MAINPID", std::to_string(keysieved_->pid()));
+      if (const int status = std::system((command + " >/dev/null 2>&1").c_str()); status != 0)
+        return WEXITSTATUS(status);
+    }
+    return 0;
+  };
+  follow_tags();
+  site_.configure(tags_set + "max_sise = 1\n");
+  EXPECT_EQ(reload(), 78);
+  site_.configure(tags_set + "max_fpr = 0.5\n");
+  EXPECT_EQ(reload(), 0);
+  EXPECT_TRUE(says("configuration reloaded: 1 set")) << log();
+  EXPECT_EQ(keysieved_->lines_with("reload refused"), 0) << "the loader never saw the wrong one";
+}
+
 TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
   RedisSentinels servers(0, 1);
   site_.push("shop", first_keys(500), servers.url());
@@ -259,64 +236,6 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
     ASSERT_TRUE(follows("tags", generation)) << log();
   }
 }
-
-TEST_F(Keysieved, WaitsForTheDirectory) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  std::filesystem::remove(site_.directory());
-  start();
-  ASSERT_TRUE(looks_again(3)) << log();
-  EXPECT_EQ(keysieved_->lines_with("warning: tags: cannot publish: "), 1) << log();
-  std::filesystem::create_directory(site_.directory());
-  EXPECT_TRUE(follows("tags", 1)) << log();
-}
-
-// A loader that looks by itself once an hour, and asks a silent server again after some minutes: what it sees
-// before, the store has told.
-class KeysievedWatching : public Keysieved, public ::testing::WithParamInterface<StoreKind> {
- protected:
-  void start_for(const std::string& sets) {
-    site_.configure(sets, url_, "1h");
-    start();
-  }
-
-  std::string url_ = GetParam().empty_store(site_.root());
-};
-
-TEST_P(KeysievedWatching, SeesEveryPushRollbackAndBypassWhenItIsTold) {
-  open_store(url_);  // makes it
-  start_for(tags_set);
-  ASSERT_TRUE(says("holds no snapshot of it")) << log();
-  site_.push("tags", kKeys, url_);
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", kMoreKeys, url_);
-  ASSERT_TRUE(follows("tags", 2)) << log();
-  site_.roll_back("tags", url_);
-  ASSERT_TRUE(follows("tags", 3)) << log();
-  const auto store = open_store(url_);
-  set_store_bypass(*store, "tags", 0);
-  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", first_keys(1)); })) << log();
-  set_store_bypass(*store, "tags", {});
-  EXPECT_TRUE(eventually([&] { return site_.knows("tags", first_keys(1)); })) << log();
-}
-
-TEST_P(KeysievedWatching, SeesTheAddsOfEverySetWhenItIsTold) {
-  site_.push("tags", kKeys, url_);
-  site_.push("shop", kKeys, url_);
-  start_for(tags_set + shop_set);
-  ASSERT_TRUE(follows("shop", 1)) << log();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  for (int i = 0; i < 3; ++i) {
-    for (const char* set_name : {"shop", "tags"}) {
-      site_.add(set_name, {5000 + i, 1}, url_);
-      EXPECT_TRUE(eventually([&] { return site_.knows(set_name, {5000 + i, 1}); })) << log();
-    }
-  }
-  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, ::testing::ValuesIn(stores_that({.watch = true})),
-                         store_kind_name);
 
 // Told by the store alone: by itself it would look once an hour.
 class KeysievedAdds : public Keysieved {
@@ -344,6 +263,28 @@ class KeysievedAdds : public Keysieved {
   std::string url_ = redis_.unix_url();
 };
 
+// What each store tells of: tests/tools/stores.
+TEST_F(KeysievedAdds, SeesEachPushRollbackBypassAndAddOfEverySetWhenItIsTold) {
+  site_.push("shop", kKeys, url_);
+  site_.push("tags", kKeys, url_);
+  site_.configure(tags_set + shop_set, url_, "1h");
+  start();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", kMoreKeys, url_);
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  site_.roll_back("tags", url_);
+  ASSERT_TRUE(follows("tags", 3)) << log();
+  const auto store = open_store(url_);
+  set_store_bypass(*store, "tags", 0);
+  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", first_keys(1)); })) << log();
+  set_store_bypass(*store, "tags", {});
+  for (const char* set_name : {"shop", "tags"}) {
+    site_.add(set_name, kAdded, url_);
+    EXPECT_TRUE(eventually([&] { return site_.knows(set_name, kAdded); })) << log();
+  }
+}
+
 TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   begin();
   redis_.command("XADD keysieve:tags:adds * colour red");
@@ -354,20 +295,6 @@ TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   EXPECT_TRUE(learns(added_keys(1))) << log();
   EXPECT_TRUE(says("longer than can be added")) << log();
   EXPECT_TRUE(says("keysieve:tags:adds holds an entry with the field \"colour\"")) << log();
-}
-
-TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
-  constexpr KeyRange kMany{100'000, 40'000};
-  begin();
-  std::list<SteadyReader> readers;
-  for (int i = 0; i < 4; ++i) readers.emplace_back(site_, "tags", kMany);
-  for (int done = 0; done < kMany.count; done += 1000) {
-    site_.add("tags", {kMany.first + done, 1000}, url_);
-    ASSERT_TRUE(learns({kMany.first + done, 1000})) << log();
-    for (SteadyReader& reader : readers) reader.seen(done + 1000);
-  }
-  for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
-  EXPECT_GE(keysieved_->lines_with("enlarged"), 3) << log();
 }
 
 // That shared memory was wiped, only a round finds.

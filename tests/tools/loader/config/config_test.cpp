@@ -1,23 +1,18 @@
 #include "tools/loader/config/config.hpp"
 
+#include <gmock/gmock.h>
 #include <grp.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 #include <fstream>
-#include <sstream>
 
-#include "core/worker/base/error.hpp"
-#include "tests/support/message_of.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {
 namespace {
 
-using ::testing::StartsWith;
-
-// What reading a file in a folder of its own gives or says.
+// What reading a file in a folder of its own gives. What it says of a wrong one: configurations.transcript.
 class Config : public ::testing::Test {
  protected:
   static constexpr const char* kStore = "[store.main]\nurl = \"lmdb:/var/lib/keysieve\"\n";
@@ -26,15 +21,6 @@ class Config : public ::testing::Test {
     site_.write("keysieve.toml", text);
     return load_config(site_.config_path());
   }
-  // What the error says, without the root's path.
-  std::string refusal(const std::string& text) {
-    const std::string message = message_of<ErrorKind::Config>([&] { load(text); });
-    const std::string root = site_.root().path() + "/";
-    const auto at = message.find(root);
-    return at == std::string::npos ? message : message.substr(0, at) + message.substr(at + root.size());
-  }
-  // The wrong part is line 1, above a configuration that is right.
-  static std::string with_line(const std::string& line) { return line + "\n" + kStore + tags_set; }
 
   Site site_;
 };
@@ -79,53 +65,6 @@ TEST_F(Config, ReadsOnePublicKeyOrSeveral) {
   EXPECT_EQ(
       load(kStore + tags_set + "public_key = [\"" + one + "\", \"" + other + "\"]\n").sets.at(0).public_keys,
       (PublicKeys{parse_public_key(one), parse_public_key(other)}));
-  const std::string secret = "keysieve-secret-key:" + one;
-  const std::string message = refusal(kStore + tags_set + "public_key = \"" + secret + "\"\n");
-  EXPECT_THAT(message, ::testing::AllOf(::testing::HasSubstr("is a secret key"),
-                                        ::testing::Not(::testing::HasSubstr(one))));
-}
-
-// Each setting of each table, below the headings that do not know it: all that a message lists as known must
-// be found.
-TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
-  struct Table {
-    std::string own;
-    std::string text;
-  };
-  const std::string seen = "[[seen]]\nname = \"clicks\"\nkeys = 100\nwindow = \"1h\"\n";
-  const std::string status = "[status]\nlisten = \"127.0.0.1:9427\"\n";
-  const std::vector<Table> tables{{"the whole file: put it above the first [table]", ""},
-                                  {"[status]", kStore + std::string(tags_set) + status},
-                                  {"a [store.NAME]", tags_set + std::string(kStore)},
-                                  {"a [[set]]", kStore + std::string(tags_set)},
-                                  {"a [[seen]]", kStore + std::string(tags_set) + seen}};
-  const auto refused = [&](const Table& table, const std::string& key) {
-    const std::string line = key + " = \"x\"\n";
-    return refusal(table.text.empty() ? line + kStore + tags_set : table.text + line);
-  };
-  std::size_t settings = 0;
-  for (const Table& home : tables) {
-    const std::string known = refused(home, "no_such_key");
-    std::istringstream names(known.substr(known.find("known here are ") + 15));
-    for (std::string name; std::getline(names >> std::ws, name, ',');) {
-      if (home.text.empty() && (name == "set" || name == "seen" || name == "status" || name == "store"))
-        continue;
-      ++settings;
-      for (const Table& wrong : tables) {
-        const std::string own = refused(wrong, "no_such_key");
-        if ((own + ",").find(" " + name + ",") != std::string::npos) continue;
-        EXPECT_NE(refused(wrong, name).find(home.own), std::string::npos) << refused(wrong, name);
-      }
-    }
-  }
-  EXPECT_EQ(settings, 28U);
-  EXPECT_EQ(refusal(kStore + std::string(tags_set) + "poll_interval = \"1s\"\n"),
-            "keysieve.toml:6: [[set]] poll_interval: unknown key here; it is a setting of the whole file: "
-            "put it above "
-            "the first [table]");
-  EXPECT_NE(refusal("store = \"main\"\n" + std::string(tags_set))
-                .find("else it is a setting of a [[set]], or of a [[seen]]"),
-            std::string::npos);
 }
 
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
@@ -173,96 +112,6 @@ TEST_F(Config, IncludesTheFilesNextToItByName) {
   EXPECT_EQ(config.sets[0].name, "tags");
   EXPECT_EQ(config.sets[1].name, "more");
   EXPECT_EQ(config.sets[2].name, "shop");
-  site_.write("conf.d/20-shop.toml", "# comment\nfoo = 1\n");
-  EXPECT_THAT(refusal(kStore + tags_set), StartsWith("conf.d/20-shop.toml:2: foo: unknown key;"));
-}
-
-TEST_F(Config, ChecksEachValue) {
-  const auto expect_named = [&](const std::string& place, const std::string& before, const char* line) {
-    const std::string key(line, std::string_view(line).find(' '));
-    EXPECT_THAT(refusal(before + line + "\n" + (before.empty() ? kStore + tags_set : "")),
-                StartsWith(place + key + ":"));
-  };
-  for (const char* line : {"directory = \"run/keysieve\"", "directory = 1", "cache = \"./cache\"",
-                           "group = \"no-such-group-here\"", "poll_interval = \"9ms\"",
-                           "poll_interval = \"25h\"", "poll_interval = \"soon\"", "poll_interval = 3",
-                           "poll_interval = \"3\"", "poll_interval = true", "max_total_size = \"1KiB\"",
-                           "max_total_size = -1", "max_total_size = \"big\"", "log_level = \"loud\""}) {
-    expect_named("keysieve.toml:1: ", "", line);
-  }
-  for (const char* line :
-       {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
-        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
-        "required_keys = \"relative\"", "required_keys = \"/no/such/file\"", "required_keys = \"/dev/null\"",
-        "public_key = \"\"", "public_key = \"abc\"", "public_key = []", "public_key = [\"abc\"]",
-        "public_key = [1]", "public_key = 1", "public_key = {}"}) {
-    expect_named("keysieve.toml:6: [[set]] ", kStore + tags_set, line);
-  }
-  for (const char* line : {"name = \"\"", "name = \".\"", "name = \"..\"", "name = \"-x\"", "name = \"A\"",
-                           "name = \"a b\"", "name = \"a/b\""}) {
-    expect_named("keysieve.toml:5: [[set]] ", std::string(kStore) + "[[set]]\nstore = \"main\"\n", line);
-  }
-}
-
-TEST_F(Config, NamesFileLineAndKeyOfWhatIsUnknownMissingOrOfAnotherShape) {
-  const std::string store = kStore;
-  const std::string nothing =
-      "keysieve.toml: there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next";
-  for (const auto& [text, beginning] : std::vector<std::pair<std::string, std::string>>{
-           {with_line("\n\npol_interval = \"5s\""), "keysieve.toml:3: pol_interval: unknown key; k"},
-           {store + tags_set + "max_fp = 0.1\n", "keysieve.toml:6: [[set]] max_fp: unknown key; know"},
-           {"[store.main]\nurl = \"dir:/x\"\npasword = \"x\"\n",
-            "keysieve.toml:3: [store.main] pasword: unknown key; kno"},
-           {store + tags_set + "[[sets]]\nname = \"x\"\n", "keysieve.toml:6: sets: unknown key;"},
-           {store + "[[set]]\nstore = \"main\"\n", "keysieve.toml:3: [[set]] name: is missing"},
-           {store + "[[set]]\nname = \"tags\"\n", "keysieve.toml:3: [[set]] store: is missing"},
-           {store + "[[set]]\nname = \"tags\"\nstore = \"mian\"\n",
-            "keysieve.toml:5: [[set]] store: there is no [store.mian]"},
-           {"[store.main]\n" + tags_set, "keysieve.toml:1: [store.main] url: is missing"},
-           {store, nothing},
-           {"", nothing},
-           {"[store.main]\nurl = \"ftp://user:secret@host\"\n" + tags_set,
-            "keysieve.toml:2: [store.main] url: "},
-           {"store = \"main\"\n" + tags_set, "keysieve.toml:1: store:"},
-           {"[store]\nmain = \"dir:/x\"\n" + tags_set, "keysieve.toml:2: [store] main:"},
-           {"set = \"tags\"\n", "keysieve.toml:1: set:"},
-           {"set = [1, 2]\n", "keysieve.toml:1: set:"},
-           {"[set]\nname = \"tags\"\n", "keysieve.toml:1: set:"},
-           {"\n\npoll_interval = 5s\n", "keysieve.toml:3: "}}) {
-    EXPECT_THAT(refusal(text), StartsWith(beginning));
-  }
-}
-
-TEST_F(Config, RefusesWhatIsSaidTwice) {
-  const std::string twice = refusal(kStore + tags_set + tags_set);
-  EXPECT_EQ(twice.substr(0, 69), "keysieve.toml:7: [[set]] name: set \"tags\" is configured already, at /");
-  site_.write("conf.d/10.toml", tags_set);
-  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:2: [[set]] name: set \"tags\""),
-            std::string::npos);
-  site_.write("conf.d/10.toml", kStore);
-  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:1: [store] main: store \"main\""),
-            std::string::npos);
-  site_.write("conf.d/10.toml", "poll_interval = \"1s\"\n");
-  EXPECT_NE(
-      refusal("poll_interval = \"2s\"\n" + (kStore + tags_set)).find("conf.d/10.toml:1: poll_interval:"),
-      std::string::npos);
-}
-
-TEST_F(Config, ReadsNoFileThatAUrlNames) {
-  const LoaderConfig config =
-      load("[store.main]\nurl = \"redis://user@host?password_file=/no/such/file\"\n" + tags_set);
-  EXPECT_EQ(config.stores.at(0).shown, "redis://user@host");
-}
-
-TEST_F(Config, IsSummarisedWithoutPasswords) {
-  const LoaderConfig config =
-      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?prefix=hidden\"\n" + tags_set);
-  for (const std::string& summary : {summary_text(config), summary_json(config)}) {
-    EXPECT_NE(summary.find("localhost:6380"), std::string::npos) << summary;
-    EXPECT_NE(summary.find("tags"), std::string::npos) << summary;
-    EXPECT_EQ(summary.find("secret"), std::string::npos) << summary;
-    EXPECT_EQ(summary.find("hidden"), std::string::npos) << summary;
-  }
 }
 
 TEST_F(Config, IsSummarisedInJsonWhateverBytesAPathHas) {
@@ -331,30 +180,6 @@ TEST_F(ConfiguredSeenSet, IsSavedEverySecondUnderTheNameOfTheHost) {
           .seen.at(0);
   EXPECT_EQ(seen.save_interval, std::chrono::seconds(1));
   EXPECT_EQ(seen.host, name.data());
-}
-
-TEST_F(ConfiguredSeenSet, IsRefusedIfItCannotBe) {
-  const std::string stores =
-      "[store.main]\nurl = \"memcached://localhost\"\n[store.disk]\nurl = \"lmdb:/var/lib/keysieve\"\n";
-  for (const auto& [lines, place] : std::vector<std::pair<std::string, std::string>>{
-           {"windows = 0", "5: [[seen]] windows:"},
-           {"windows = 257", "5: [[seen]] windows:"},
-           {"fpr = 0", "5: [[seen]] fpr:"},
-           {"fpr = 8e-16", "5: [[seen]] fpr:"},
-           {"on_unavailable = \"maybe\"", "5: [[seen]] on_unavailable:"},
-           {"host = \"web1\"", "5: [[seen]] host:"},
-           {"store = \"far\"", "5: [[seen]] store:"},
-           {"store = \"main\"", "5: [[seen]] store:"},
-           {"store = \"disk\"\nsave_interval = \"9ms\"", "6: [[seen]] save_interval:"},
-           {"save_interval = \"5s\"", "5: [[seen]] save_interval:"},
-           {"store = \"disk\"\nhost = \"a:b\"", "6: [[seen]] host:"},
-           {"save_intervall = \"5s\"", "5: [[seen]] save_intervall:"}}) {
-    EXPECT_THAT(
-        refusal("[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"10m\"\n" + lines + "\n" + stores),
-        StartsWith("keysieve.toml:" + place));
-  }
-  EXPECT_THAT(refusal("[[seen]]\nname = \"clicks\"\nkeys = \"10000M\"\nwindow = \"10m\"\n"),
-              StartsWith("keysieve.toml:3: [[seen]] keys:"));
 }
 
 }  // namespace
