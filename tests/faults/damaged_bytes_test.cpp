@@ -29,8 +29,7 @@ std::byte change_number(unsigned round, std::size_t offset) {
 // Calls `meet` with each of the first `bytes` changed, in so many rounds, then with every length but the
 // right one. Reports how often that was.
 template <typename Meet>
-void for_each_damage(const std::string& what, const std::string& good, std::size_t bytes, unsigned rounds,
-                     const Meet& meet) {
+void for_each_damage(const std::string& good, std::size_t bytes, unsigned rounds, const Meet& meet) {
   for (std::size_t at = 0; at < bytes; ++at) {
     for (unsigned round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
       SCOPED_TRACE("offset " + std::to_string(at));
@@ -44,8 +43,7 @@ void for_each_damage(const std::string& what, const std::string& good, std::size
     meet(good.substr(0, size));
   }
   meet(good + 'x');
-  soak_report(what + ", a byte changed, cut short or longer: " +
-              std::to_string(bytes * rounds + good.size() + 1) + " times");
+  soak_report(bytes * rounds + good.size() + 1, "damages");
 }
 
 SnapshotBytes copy_of(Bytes bytes) {
@@ -99,7 +97,7 @@ TEST_F(DamagedSnapshots, AreRefusedAndReadNoFurther) {
       ASSERT_TRUE(is_refused(bytes));
       if (!is_refused(bytes, Check::Tables)) look_up_in(bytes);
     };
-    for_each_damage("snapshots of " + std::string(kind.name), good, good.size(), soak_rounds(1, 255), meet);
+    for_each_damage(good, good.size(), soak_rounds(1, 255), meet);
   }
 }
 
@@ -120,8 +118,7 @@ TEST_F(DamagedSnapshots, AreNotPublished) {
   }
   EXPECT_TRUE(may_contain(reader, "old1"));
   EXPECT_FALSE(may_contain(reader, "key1"));
-  soak_report("damaged snapshots given to the publisher: " + std::to_string(tried) +
-              ", all refused, the publication before stays live");
+  soak_report(tried, "damages");
 }
 
 // Publishes without checks, as if a publisher's memory or a disk had damaged the snapshot afterwards.
@@ -148,8 +145,7 @@ TEST_F(DamagedSnapshots, MakeReadersAnswerMaybe) {
   }
   EXPECT_TRUE(may_contain(reader, "old1"));
   EXPECT_FALSE(may_contain(reader, "key1"));
-  soak_report("damaged headers and tables put in the place of a publication: " +
-              std::to_string(publication - before) + ", all refused by readers, which answer maybe");
+  soak_report(publication - before, "damages");
 }
 
 // Control and live pages, met by a reader that already serves a publication. It answers maybe, or the byte
@@ -196,7 +192,7 @@ TEST_F(DamagedPages, ControlPageLeavesReadersTheirPublicationOrAReason) {
     EXPECT_TRUE(is_refused || !must_refuse<ControlPage>(bytes, good));
     replace(kControlName, good);
   };
-  for_each_damage("control pages", good, good.size(), soak_rounds(1, 255), meet);
+  for_each_damage(good, good.size(), soak_rounds(1, 255), meet);
 }
 
 // The page's header names its publication and the layer behind it. The count of keys and the layer's bits
@@ -223,7 +219,7 @@ TEST_F(DamagedPages, LiveLayerMakesReadersAnswerMaybe) {
     EXPECT_EQ(failure_of([&] { static_cast<void>(publisher().open_layer()); }).has_value(), is_wrong)
         << "who adds to it";
   };
-  for_each_damage("live pages", good, sizeof(LivePage), soak_rounds(1, 255), meet);
+  for_each_damage(good, sizeof(LivePage), soak_rounds(1, 255), meet);
 }
 
 // Texts from a store or an operator (chunks, pointer records, configurations) with a byte changed or cut
@@ -236,7 +232,7 @@ SnapshotBytes small_snapshot() {
 TEST(DamagedTexts, AreRefusedAsChunks) {
   const SnapshotBytes snapshot = small_snapshot();
   const std::string chunk = encode_chunk(3, snapshot.get());
-  for_each_damage("chunks", chunk, chunk.size(), soak_rounds(1, 255), [&](const std::string& damaged) {
+  for_each_damage(chunk, chunk.size(), soak_rounds(1, 255), [&](const std::string& damaged) {
     ASSERT_THAT(
         message_of<ErrorKind::Data>([&] { decode_chunk(damaged, 3, snapshot.get().size(), "store: key"); }),
         StartsWith("store: key: is "));
@@ -252,7 +248,7 @@ TEST(DamagedTexts, AreRefusedOrMeanTheSameAsPointerRecords) {
   record.chunks_removed_to = {1};
   record.bypass_until = 1'700'000'000;
   const std::string text = encode(record);
-  for_each_damage("pointer records", text, text.size(), soak_rounds(8, 255), [&](const std::string& damaged) {
+  for_each_damage(text, text.size(), soak_rounds(8, 255), [&](const std::string& damaged) {
     try {
       ASSERT_EQ(decode_pointer_record(damaged, "store: key"), record) << damaged;
       ASSERT_THAT(damaged, Not(HasSubstr("\"record_checksum\":"))) << damaged;
@@ -285,22 +281,21 @@ min_keys = 10
 TEST(DamagedTexts, AreRefusedOrMeanSomethingElseAsConfigurations) {
   const TemporaryDirectory directory(fast_folder());
   const std::string path = directory / "keysieve.toml";
-  for_each_damage("configurations", kConfig, kConfig.size(), soak_rounds(4, 255),
-                  [&](const std::string& damaged) {
-                    std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
-                    std::string shown;
-                    try {
-                      for (const StoreConfig& store : load_config(path).stores) shown += store.shown;
-                    } catch (const Error& error) {
-                      if (error.kind() != ErrorKind::Config) throw;
-                      shown = error.what();
-                      ASSERT_THAT(shown, StartsWith(path));
-                    }
-                    // Without the colon it is the end of a user's name.
-                    if (damaged.find(":s3cret") != std::string::npos) {
-                      ASSERT_THAT(shown, Not(HasSubstr("s3cret"))) << damaged;
-                    }
-                  });
+  for_each_damage(kConfig, kConfig.size(), soak_rounds(4, 255), [&](const std::string& damaged) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+    std::string shown;
+    try {
+      for (const StoreConfig& store : load_config(path).stores) shown += store.shown;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Config) throw;
+      shown = error.what();
+      ASSERT_THAT(shown, StartsWith(path));
+    }
+    // Without the colon it is the end of a user's name.
+    if (damaged.find(":s3cret") != std::string::npos) {
+      ASSERT_THAT(shown, Not(HasSubstr("s3cret"))) << damaged;
+    }
+  });
 }
 
 }  // namespace

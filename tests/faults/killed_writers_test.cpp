@@ -36,8 +36,7 @@ TEST_F(KilledPublisher, LeavesTheOldPublicationOrTheNewOne) {
     EXPECT_LE(file_names().size(), 2U + 2 * 2U) << "something is left behind";
   }
   EXPECT_GT(stop, 50U);
-  soak_report("publisher killed at every " + std::to_string(stride) + ". of " + std::to_string(stop) +
-              " moments, before or behind a system call: the old publication or the new one each time");
+  soak_report(stop / stride, "kills");
 }
 
 // Kills a loader at each system call that it makes for a seen set: the next one goes on, no

@@ -17,9 +17,6 @@ class PowerLoss : public ::testing::TestWithParam<Story> {
     generation(0);
     set_log_level("error");
   }
-  static void report(const std::string& what) {
-    soak_report("power lost, " + std::string(GetParam().name) + ": " + what);
-  }
 };
 
 const auto stories_of_few_syncs =
@@ -36,23 +33,19 @@ INSTANTIATE_TEST_SUITE_P(OfManySyncs, PowerLoss, stories_of_many_syncs, story_na
 TEST_P(PowerLoss, LosesNothingThatWasAcknowledged) {
   PowerLosses losses(GetParam());
   EXPECT_EQ(losses.find_wrong(), "");
-  report("at each of " + std::to_string(losses.calls().size()) + " calls, " +
-         std::to_string(losses.states()) + " states of the disk");
+  soak_report(losses.states(), "states of the disk");
 }
 
 TEST_P(PowerLoss, LosesNothingThatWasAcknowledgedAfterAKill) {
-  std::size_t kills = 0;
   std::size_t states = 0;
   const std::size_t step = soak_rounds(GetParam().calls_between_kills, 1);
   for (std::size_t call = step; !HasFailure(); call += step) {
     PowerLosses losses(GetParam(), call);
     if (!losses.was_killed()) break;
     EXPECT_EQ(losses.find_wrong(), "") << "killed after call " << call;
-    ++kills;
     states += losses.states();
   }
-  report("after each of " + std::to_string(kills) + " kills and at each call after it, " +
-         std::to_string(states) + " states of the disk");
+  soak_report(states, "states of the disk");
 }
 
 // So the states are enough to find a sync that is missing.
@@ -62,19 +55,15 @@ INSTANTIATE_TEST_SUITE_P(Nightly, EachSync, stories_of_many_syncs, story_name);
 
 TEST_P(EachSync, IsNeededButTheSpareOnes) {
   PowerLosses losses(GetParam());
-  std::size_t syncs = 0;
   std::string spare;
   std::size_t spares = 0;
   for (std::size_t call = 0; call < losses.calls().size(); ++call) {
     if (!losses.calls()[call].is_sync) continue;
-    ++syncs;
     if (!losses.find_wrong(call).empty()) continue;
     ++spares;
     spare += "; call " + std::to_string(call) + ", " + losses.calls()[call].text;
   }
   EXPECT_EQ(spares, GetParam().spare_syncs) << spare;
-  report(std::to_string(syncs) + " syncs, each left out in turn, " + std::to_string(spares) +
-         " of them spare" + spare);
 }
 
 }  // namespace

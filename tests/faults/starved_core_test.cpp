@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, StarvedBuild, ::testing::ValuesIn(names_of_kinds
                          [](const auto& kind) { return kind.param; });
 
 TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         std::optional<SnapshotBytes> snapshot;
         const auto end = starve(number, lasts, [&] { snapshot.emplace(built()); });
@@ -57,51 +57,40 @@ TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
         return true;
       },
       {.dense = 30, .stride = 19});  // of some 330: all take minutes
-  report_starved("a build of " + GetParam(), tried);
 }
 
 using StarvedPublish = PublishedGenerations;
 
+// Again, or for the first time.
 TEST_F(StarvedPublish, LeavesTheOldPublicationOrTheNewOne) {
-  publish_generation(1);
-  SetReader worker = reader();
-  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
-    const std::uint64_t before = served().value();
-    const auto end = starve(number, lasts, [&] { publish_generation(before + 1); });
-    if (!end) return false;
-    EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
-    EXPECT_EQ(served(), end->is_done ? before + 1 : before);
-    EXPECT_EQ(served_to(worker), end->is_done ? before + 1 : before);
-    publish_generation(before + 2);
-    EXPECT_EQ(served(), before + 2) << "the next publisher does not go on";
-    EXPECT_LE(file_names().size(), 6U);
-    return true;
-  });
-  report_starved("a publish", tried);
-}
-
-TEST_F(StarvedPublish, LeavesNothingInTheWayOfTheFirstPublication) {
-  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
-    std::filesystem::remove_all(folder());
-    const auto end = starve(number, lasts, [&] { publish_generation(1); });
-    if (!end) return false;
-    EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
-    EXPECT_EQ(served(), end->is_done ? std::optional<std::uint64_t>(1) : std::nullopt);
-    publish_generation(2);
-    EXPECT_EQ(served(), 2U) << "the next publisher does not go on";
-    return true;
-  });
-  report_starved("a first publish", tried);
+  for (const bool is_first : {false, true}) {
+    publish_generation(1);
+    SetReader worker = reader();
+    for_each_allocation([&](std::uint64_t number, bool lasts) {
+      if (is_first) std::filesystem::remove_all(folder());
+      const auto before = served();
+      const std::uint64_t next = before.value_or(0) + 1;
+      const auto end = starve(number, lasts, [&] { publish_generation(next); });
+      if (!end) return false;
+      EXPECT_TRUE(is_rightly_ended(*end)) << end->message;
+      EXPECT_EQ(served(), end->is_done ? next : before);
+      worker.check_soon();
+      EXPECT_TRUE(is_first || served_to(worker) == served());
+      publish_generation(next + 1);
+      EXPECT_EQ(served(), next + 1) << "the next publisher does not go on";
+      EXPECT_LE(file_names().size(), 6U);
+      return true;
+    });
+  }
 }
 
 class StarvedReader : public PublishedGenerations {
  protected:
   // A call of the reader that meets exhausted memory answers maybe, or from a publication that is right for
   // a process that begins now or, if `may_be_old`, from the one that it had. The next call is as new.
-  void expect_maybe_then_new(const std::string& what, const std::function<void(SetReader&)>& change,
-                             bool may_be_old) {
+  void expect_maybe_then_new(const std::function<void(SetReader&)>& change, bool may_be_old) {
     publish_generation(1);
-    const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+    for_each_allocation([&](std::uint64_t number, bool lasts) {
       SetReader worker = reader();
       const std::optional<std::uint64_t> before = attached_by(worker);
       change(worker);
@@ -116,22 +105,18 @@ class StarvedReader : public PublishedGenerations {
       EXPECT_EQ(served_to(worker), served()) << worker.reason();
       return true;
     });
-    report_starved(what, tried);
   }
   virtual std::optional<std::uint64_t> attached_by(SetReader& worker) { return served_to(worker); }
 };
 
 TEST_F(StarvedReader, FollowsTheNextPublication) {
   std::uint64_t generation = 1;
-  expect_maybe_then_new(
-      "a reader's change to the next publication", [&](SetReader&) { publish_generation(++generation); },
-      true);
+  expect_maybe_then_new([&](SetReader&) { publish_generation(++generation); }, true);
 }
 
 TEST_F(StarvedReader, NeverAnswersFromAFolderThatWasReplaced) {
   std::uint64_t generation = 1;
   expect_maybe_then_new(
-      "a reader's change to another folder",
       [&](SetReader& worker) {
         std::filesystem::remove_all(folder());
         publish_generation(++generation);
@@ -143,7 +128,6 @@ TEST_F(StarvedReader, NeverAnswersFromAFolderThatWasReplaced) {
 TEST_F(StarvedReader, NeverAnswersFromAFolderWhoseSuccessorItCannotUse) {
   std::uint64_t generation = 1;
   expect_maybe_then_new(
-      "a reader's look at a folder that it may not use",
       [&](SetReader& worker) {
         std::filesystem::remove_all(folder());
         publish_generation(++generation);
@@ -167,7 +151,7 @@ class StarvedReaderOfACopy : public LiveLayers {
 
 TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
   publish_with(empty_layer());
-  const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+  for_each_allocation([&](std::uint64_t number, bool lasts) {
     SetReader worker = reader();
     worker.follow();
     replace_by_copy();
@@ -181,7 +165,6 @@ TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
     EXPECT_NE(worker.follow(), nullptr) << worker.reason();
     return true;
   });
-  report_starved("a reader's change to a copy of its folder", tried);
 }
 
 class StarvedNewReader : public StarvedReader {
@@ -190,16 +173,14 @@ class StarvedNewReader : public StarvedReader {
 };
 
 TEST_F(StarvedNewReader, AttachesLater) {
-  expect_maybe_then_new(
-      "a reader's first look", [](SetReader&) {}, false);
+  expect_maybe_then_new([](SetReader&) {}, false);
 }
 
 class StarvedSeenReader : public SeenSets {
  protected:
   // A worker whose call meets exhausted memory is not ready, or knows what was seen. The next call is as new.
-  void expect_unready_then_right(const std::string& what, const std::function<void(SeenReader&)>& change,
-                                 bool is_there) {
-    const int tried = for_each_allocation([&](std::uint64_t number, bool lasts) {
+  void expect_unready_then_right(const std::function<void(SeenReader&)>& change, bool is_there) {
+    for_each_allocation([&](std::uint64_t number, bool lasts) {
       SeenReader worker = reader();
       change(worker);
       const auto end = starve(number, lasts, [&] { worker.follow(); });
@@ -209,7 +190,6 @@ class StarvedSeenReader : public SeenSets {
       EXPECT_EQ(was_seen(worker, kSeen), is_there) << worker.reason();
       return true;
     });
-    report_starved(what, tried);
   }
 
   const KeyHash kSeen = numbered_hash(1);
@@ -219,14 +199,12 @@ TEST_F(StarvedSeenReader, AttachesLater) {
   SeenWriter loader = started_writer();
   SeenReader other = reader();
   ASSERT_TRUE(is_new(other, kSeen));
-  expect_unready_then_right(
-      "a worker's first look at a seen set", [](SeenReader&) {}, true);
+  expect_unready_then_right([](SeenReader&) {}, true);
 }
 
 TEST_F(StarvedSeenReader, FollowsTheNextFilter) {
   std::optional<SeenWriter> loader;
   expect_unready_then_right(
-      "a worker's change to the next filter of a seen set",
       [&](SeenReader& worker) {
         loader.reset();
         loader.emplace(new_writer({plan()}));
@@ -237,8 +215,7 @@ TEST_F(StarvedSeenReader, FollowsTheNextFilter) {
 }
 
 TEST_F(StarvedSeenReader, IsMissingWhereThereIsNone) {
-  expect_unready_then_right(
-      "a worker's look where no seen set is", [](SeenReader&) {}, false);
+  expect_unready_then_right([](SeenReader&) {}, false);
 }
 
 }  // namespace

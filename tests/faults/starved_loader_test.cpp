@@ -42,11 +42,10 @@ class StarvedLoader : public SetRefresherTest {
   }
 
   // Each time a key is added and another build is pushed. `before` is done then.
-  void expect_healed(const std::string& what, const std::function<void()>& before) {
+  void expect_healed(const std::function<void()>& before) {
     add_and_push(0, false);
     expect_well();
-    int ended = 0;
-    const int tried = for_each_allocation(
+    for_each_allocation(
         [&](std::uint64_t number, bool lasts) {
           add_and_push(number, lasts);
           before();
@@ -57,14 +56,12 @@ class StarvedLoader : public SetRefresherTest {
           if (end && !end->is_done) {
             EXPECT_TRUE(end->is_out_of_memory) << end->message;
             start();
-            ++ended;
           }
           expect_nothing_forgotten(added_.size() - 1);
           expect_well();
           return end.has_value();
         },
         {.dense = 40, .stride = 37});
-    report_starved(what, tried, "; " + std::to_string(ended) + " of them ended the loader");
   }
 
   std::optional<SetReader> reader_;
@@ -73,11 +70,11 @@ class StarvedLoader : public SetRefresherTest {
 };
 
 TEST_F(StarvedLoader, HealsAtTheNextLook) {
-  expect_healed("a look of the loader", [] {});
+  expect_healed([] {});
 }
 
 TEST_F(StarvedLoader, HealsAfterAReboot) {
-  expect_healed("a look after a reboot", [this] { reboot(); });
+  expect_healed([this] { reboot(); });
 }
 
 TEST(StarvedSeenKeeper, ForgetsNothing) {
@@ -86,8 +83,7 @@ TEST(StarvedSeenKeeper, ForgetsNothing) {
   UnixSeconds now = kNoon;
   host.look(now);
   std::uint64_t key = 1;
-  int ended = 0;
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         EXPECT_TRUE(host.add(++key));
         now += 10 * kMinute;  // another window begins
@@ -95,7 +91,6 @@ TEST(StarvedSeenKeeper, ForgetsNothing) {
         if (end && !end->is_done) {
           EXPECT_TRUE(end->is_out_of_memory) << end->message;
           host.start();
-          ++ended;
         }
         EXPECT_TRUE(!host.worker().is_ready() || host.has(key));
         EXPECT_TRUE(host.look(now).is_good()) << host.report().reason;
@@ -104,7 +99,6 @@ TEST(StarvedSeenKeeper, ForgetsNothing) {
         return end.has_value();
       },
       {.dense = 100, .stride = 7});
-  report_starved("a look at a seen set", tried, "; " + std::to_string(ended) + " of them ended the loader");
 }
 
 }  // namespace

@@ -21,9 +21,6 @@ class StarvedStore : public ::testing::TestWithParam<StoreKind> {
     return empty.starts_with("redis+unix:") ? with_parameter(empty, "db=3") : empty;
   }
   [[nodiscard]] Tries tries() const { return url_.starts_with("redis") ? kTriesWithServer : kTries; }
-  void report(const std::string& work, int tried) const {
-    report_starved(work + " (" + GetParam().name + ")", tried);
-  }
 
   // What a change of a file has left behind.
   [[nodiscard]] std::ptrdiff_t unfinished_files() const {
@@ -52,7 +49,7 @@ BuildId build_id_of(std::size_t number) {
 TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
   std::size_t current = 0;
   pushing(current)(*open());
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         const BuildId before = pulled_from(*open());
         const std::size_t next = (current + 1) % 3;
@@ -73,12 +70,11 @@ TEST_P(StarvedStore, HoldsTheOldGenerationOrTheNewOneAfterAPush) {
       tries());
   const auto store = open();
   expect_nothing_else_after_a_day(*store, "at the end");
-  report("a push", tried);
 }
 
 TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndAPushOfTheNextDay) {
   for (std::size_t number = 0; number < 3; ++number) pushing(number)(*open());
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         std::unique_ptr<Store> store;
         const auto end = starve(number, lasts, [&] {
@@ -93,13 +89,12 @@ TEST_P(StarvedStore, HoldsWholeGenerationsAfterARollbackAndAPushOfTheNextDay) {
       },
       tries());
   expect_nothing_else_after_a_day(*open(), "at the end");
-  report("a rollback and a push", tried);
 }
 
 TEST_P(StarvedStore, GivesTheWholeSnapshotOrNothing) {
   pushing(0)(*open());
   std::unique_ptr<Store> store = open();
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         std::optional<Pulled> got;
         const auto end = starve(number, lasts, [&] { got.emplace(pull(*store, "tags")); });
@@ -108,14 +103,12 @@ TEST_P(StarvedStore, GivesTheWholeSnapshotOrNothing) {
         return end.has_value();
       },
       tries());
-  report("a pull", tried);
 }
 
 TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
   const std::string log = "keysieve:tags:adds";
   std::unique_ptr<Store> store = open();
-  int tried = 0;
-  tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         const std::string key = "key" + std::to_string(number) + (lasts ? "lasts" : "");
         const LogPosition before = store->end_of(log);
@@ -134,14 +127,13 @@ TEST_P(StarvedStore, HasEachAddThatItHasConfirmed) {
         return end.has_value();
       },
       tries());
-  report("an add and a look at the log", tried);
 }
 
 TEST_P(StarvedStore, KeepsWhatIsAboveATrim) {
   const std::string log = "keysieve:tags:adds";
   const std::vector<std::string> keys{"trimmed", "kept"};
   std::unique_ptr<Store> store = open();
-  const int tried = for_each_allocation(
+  for_each_allocation(
       [&](std::uint64_t number, bool lasts) {
         store->append(log, keys);
         const std::vector<LogEntry> before = store->read_after(log, kBeforeAll, 10);
@@ -155,7 +147,6 @@ TEST_P(StarvedStore, KeepsWhatIsAboveATrim) {
         return end.has_value();
       },
       tries());
-  report("a trim", tried);
 }
 
 }  // namespace

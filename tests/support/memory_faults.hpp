@@ -50,10 +50,10 @@ struct Tries {
 
 // Calls `meet` for allocations of some work until it returns false, because there are fewer; first each fails
 // alone, then with all that follow, for which the stride begins at others. Stops at the first failure.
-// Returns how many were tried.
-inline int for_each_allocation(const std::function<bool(std::uint64_t number, bool lasts)>& meet,
-                               const Tries& tries = {}) {
-  int tried = 0;
+// Fails if the work had hardly any allocations: then they were not counted.
+inline void for_each_allocation(const std::function<bool(std::uint64_t number, bool lasts)>& meet,
+                                const Tries& tries = {}) {
+  std::uint64_t tried = 0;
   for (const bool lasts : {false, true}) {
     std::uint64_t step = 1;
     for (std::uint64_t number = 1; !::testing::Test::HasFailure(); number += step) {
@@ -64,13 +64,8 @@ inline int for_each_allocation(const std::function<bool(std::uint64_t number, bo
       if (number > tries.dense) step = tries.stride;
     }
   }
-  return tried;
-}
-
-// Fails if the work had hardly any allocations: then they were not counted.
-inline void report_starved(const std::string& work, int tried, const std::string& outcome = "") {
-  EXPECT_GT(tried, 5) << work;
-  soak_report("memory exhausted in " + work + ": " + std::to_string(tried) + " allocations" + outcome);
+  EXPECT_GT(tried, 5U);
+  soak_report(tried, "allocations");
 }
 
 }  // namespace keysieve::test

@@ -1,7 +1,10 @@
 // Fault tests run a few rounds with the other tests, and all rounds in tools/soak.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -20,9 +23,11 @@ inline unsigned drawn_offset(std::size_t stride) {
   return drawn == nullptr ? 0 : static_cast<unsigned>(std::strtoull(drawn, nullptr, 10) % stride);
 }
 
-// One line of what tools/soak prints at its end: what was tried, how often, what happened.
-inline void soak_report(std::string_view line) {
-  std::cout << "soak: " << line << std::endl;
+// One line of what tools/soak prints at its end: the case, and what it has tried how often.
+inline void soak_report(std::uint64_t count, std::string_view of_what) {
+  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  std::cout << "soak: " << test.test_suite_name() << "." << test.name() << ": " << count << " " << of_what
+            << std::endl;
 }
 
 }  // namespace keysieve::test

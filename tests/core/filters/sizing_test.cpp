@@ -15,8 +15,6 @@
 namespace keysieve {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr std::array kTargets{0.5, 0.01, 0.001, 0.0001, 1e-6};
 constexpr std::array<std::uint64_t, 4> kKeyCounts{1, 1'000, 80'000, 10'000'000};
 
@@ -50,11 +48,7 @@ TEST(Sizing, ReachesTheLowestTargetOfEachKindAtASensibleSizeAndRefusesALowerOne)
       const SizingRequest lower{.keys = 1'000'000, .target_fpr = kMinFpr, .shard_bytes = shard_bytes};
       EXPECT_EQ(reaches_target(kind, lower), lowest == kMinFpr) << kind.name << " " << shard_bytes;
       if (lowest == kMinFpr) continue;
-      EXPECT_THAT(
-          test::message_of<ErrorKind::Usage>([&] { size_filter(kind, lower); }),
-          AllOf(HasSubstr(std::string(kind.name) + " cannot reach a target FPR of 1e-9: its lowest in " +
-                          "shards of " + std::to_string(shard_bytes) + " bytes is "),
-                HasSubstr("; these can: bloom")));
+      EXPECT_EQ(test::failure_of([&] { size_filter(kind, lower); }), ErrorKind::Usage);
     }
   }
 }
@@ -124,8 +118,7 @@ TEST(Sizing, HalvesTheLowestTargetWithKnownAbsentKeys) {
   const FilterKind& kind = filter_kind_named("split_block_bloom");
   const SizingRequest request{.keys = 1'000, .target_fpr = 4e-7, .known_absent = 1'000};
   EXPECT_DOUBLE_EQ(lowest_target(kind, request), 5.1e-7);
-  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { size_filter(kind, request); }),
-              HasSubstr("is 5.1e-7;"));
+  EXPECT_EQ(test::failure_of([&] { size_filter(kind, request); }), ErrorKind::Usage);
 }
 
 TEST(Sizing, LeavesRoomForKeysWithTheSameHash) {
@@ -148,24 +141,19 @@ TEST(Sizing, LeavesRoomForGrowth) {
   }
 }
 
-void expect_refused(const SizingRequest& request, const std::string& reason) {
-  EXPECT_THAT(
-      test::message_of<ErrorKind::Usage>([&] { size_filter(filter_kind_named(kDefaultKindName), request); }),
-      HasSubstr(reason));
-}
-
 TEST(Sizing, RefusesWhatIsOutOfRange) {
-  for (const double fpr : {0.0, -0.01, 9e-10, 0.51, 1.0, std::nan(""), HUGE_VAL}) {
-    expect_refused({.keys = 1, .target_fpr = fpr}, "out of range: 1e-9 to 0.5");
-  }
-  for (const double growth : {0.0, 0.99, 100.1, -1.0, std::nan(""), HUGE_VAL}) {
-    expect_refused({.keys = 1, .growth = growth}, "out of range: 1 to 100");
-  }
-  for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX}) {
-    expect_refused({.keys = 1, .shard_bytes = bytes}, "1024, 2048, 4096 or 8192");
-  }
-  expect_refused({.keys = 1, .value_bits = 33}, "values of 33 bits are out of range: 1 to 32");
-  expect_refused({.keys = UINT64_MAX}, "more than 1048576 shards of 4096 bytes");
+  const auto expect_refused = [](const SizingRequest& request) {
+    EXPECT_EQ(test::failure_of([&] { size_filter(filter_kind_named(kDefaultKindName), request); }),
+              ErrorKind::Usage);
+  };
+  for (const double fpr : {0.0, -0.01, 9e-10, 0.51, 1.0, std::nan(""), HUGE_VAL})
+    expect_refused({.keys = 1, .target_fpr = fpr});
+  for (const double growth : {0.0, 0.99, 100.1, -1.0, std::nan(""), HUGE_VAL})
+    expect_refused({.keys = 1, .growth = growth});
+  for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX})
+    expect_refused({.keys = 1, .shard_bytes = bytes});
+  expect_refused({.keys = 1, .value_bits = 33});
+  expect_refused({.keys = UINT64_MAX});
 }
 
 TEST(Expectation, AveragesOverThePoissonDistribution) {

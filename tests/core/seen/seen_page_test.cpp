@@ -36,11 +36,11 @@ class SeenPageTest : public test::SeenSets {
     open_seen_page<const SeenPage>(SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt));
   }
   // By those who open the page, and by workers.
-  void expect_refused(ErrorKind kind, const std::string& message) const {
-    EXPECT_THAT(test::message_of(kind, [&] { open(); }), AllOf(HasSubstr(page_path()), HasSubstr(message)));
+  void expect_refused(ErrorKind kind) const {
+    EXPECT_EQ(test::failure_of([&] { open(); }), kind);
     SeenReader reader = this->reader();
     EXPECT_FALSE(reader.follow());
-    EXPECT_THAT(reader.reason(), AllOf(HasSubstr(page_path()), HasSubstr(message)));
+    EXPECT_THAT(reader.reason(), HasSubstr(page_path()));
     EXPECT_EQ(reader.availability(),
               kind == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing);
   }
@@ -75,11 +75,7 @@ TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, kPageBytes, sizeof(SeenPage) - kPageBytes,
                                   sizeof(SeenPage) - 1, sizeof(SeenPage) + 1}) {
     std::filesystem::resize_file(page_path(), bytes);
-    expect_refused(ErrorKind::Data, bytes < sizeof(SeenPage)
-                                        ? "is cut short: " + std::to_string(bytes) + " bytes"
-                                        : "has " + std::to_string(bytes) +
-                                              " bytes, a page of a seen set has " +
-                                              std::to_string(sizeof(SeenPage)));
+    expect_refused(ErrorKind::Data);
   }
   std::filesystem::copy_file(whole, page_path(), std::filesystem::copy_options::overwrite_existing);
   EXPECT_NO_THROW(open());
@@ -143,17 +139,17 @@ TEST_F(SeenPageTest, IsRefusedOrAnswersWithAnyStateWhileItIsAttached) {
 // Bytes that nobody has written have it.
 TEST_F(SeenPageTest, IsRefusedWithoutASeed) {
   rewrite_header([](SeenPage& page) { page.seed = {}; });
-  expect_refused(ErrorKind::Data, "seed is zero");
+  expect_refused(ErrorKind::Data);
 }
 
 TEST_F(SeenPageTest, IsIncompatibleWithAnotherMajorAbi) {
   rewrite_header([](SeenPage& page) { ++page.abi_major; });
-  expect_refused(ErrorKind::Incompatible, "of ABI 2, this version knows 1");
+  expect_refused(ErrorKind::Incompatible);
   rewrite_header([](SeenPage& page) {
     --page.abi_major;
     page.endian_mark = 0x04030201;
   });
-  expect_refused(ErrorKind::Incompatible, "written by another version");
+  expect_refused(ErrorKind::Incompatible);
 }
 
 // The page is the trusted user's, but its words were made by another one.

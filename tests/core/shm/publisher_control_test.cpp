@@ -96,8 +96,10 @@ TEST_F(PublisherControlTest, RemovesTheFolderOfASetThatWasNeverPublished) {
 
 TEST_F(PublisherControlTest, SaysThatAPublishedSetHasNoLoaderAnyMore) {
   publish("old");
+  publisher().beat(1, 2);
   publisher().leave();
   EXPECT_TRUE(Troubles(writable_control().page().troubles).has(Trouble::NotConfigured));
+  EXPECT_EQ(writable_control().page().next_look, 0) << "none is promised, so none is missed";
 }
 
 // What is added to the page later must find zero there.

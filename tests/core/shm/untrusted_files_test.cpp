@@ -59,19 +59,14 @@ using Spoil = void (*)(const std::string& path);
 struct Spoiling {
   const char* name;
   Spoil spoil;
-  const char* reason_of_file;
-  const char* reason_of_folder;
 };
-constexpr const char* kNoFile = "not a regular file";
-constexpr const char* kNoFolder = "Not a directory";
-constexpr const char* kMayWrite = "not trusted: its group or others may write to it";
 const std::array kSpoilings{
-    Spoiling{"its group may write", let_group_write, kMayWrite, kMayWrite},
-    Spoiling{"others may write", let_others_write, kMayWrite, kMayWrite},
-    Spoiling{"of another user", give_to_another_user, "belongs to uid 54321", "belongs to uid 54321"},
-    Spoiling{"a link", replace_by_link, "Too many levels of symbolic links", kNoFolder},
-    Spoiling{"a pipe", replace_by_pipe, kNoFile, kNoFolder},
-    Spoiling{"of another type", replace_by_another_type, kNoFile, kNoFolder},
+    Spoiling{"its group may write", let_group_write},
+    Spoiling{"others may write", let_others_write},
+    Spoiling{"of another user", give_to_another_user},
+    Spoiling{"a link", replace_by_link},
+    Spoiling{"a pipe", replace_by_pipe},
+    Spoiling{"of another type", replace_by_another_type},
 };
 
 class UntrustedFiles : public test::SharedMemory {
@@ -96,10 +91,9 @@ class UntrustedFiles : public test::SharedMemory {
     give_to(folder(), user);
     ASSERT_EQ(::chmod(folder().c_str(), 02750), 0);  // chown clears the set-group-id bit
   }
-  void expect_refused(const std::string& path, const std::string& reason,
-                      std::optional<uid_t> trusted_owner) const {
+  void expect_refused(const std::string& path, std::optional<uid_t> trusted_owner) const {
     SetReader reader({.directory = directory_.path(), .trusted_owner = trusted_owner}, kSet);
-    expect_missing(reader, AllOf(HasSubstr(path), HasSubstr(reason)));
+    expect_missing(reader, HasSubstr(path));
   }
   [[nodiscard]] std::string seen_folder() const { return seen_directory(directory_.path()) + "/" + kSeenSet; }
   [[nodiscard]] int publication_seen_by_worker(gid_t group, std::optional<uid_t> trusted_owner) const {
@@ -123,8 +117,7 @@ TEST_F(UntrustedFiles, AreRefusedByReadersOfSetsAndSeenSets) {
       SCOPED_TRACE(path + ": " + spoiling.name);
       start_anew();
       spoiling.spoil(path);
-      expect_refused(path, path == folder() ? spoiling.reason_of_folder : spoiling.reason_of_file,
-                     std::nullopt);
+      expect_refused(path, std::nullopt);
     }
     for (const std::string& path : of_seen_set) {
       SCOPED_TRACE(path + ": " + spoiling.name);
@@ -133,9 +126,7 @@ TEST_F(UntrustedFiles, AreRefusedByReadersOfSetsAndSeenSets) {
       SeenReader reader({.directory = directory_.path()}, kSeenSet);
       EXPECT_FALSE(reader.follow());
       EXPECT_EQ(reader.availability(), Availability::Missing);
-      EXPECT_THAT(reader.reason(),
-                  AllOf(HasSubstr(path), HasSubstr(path == seen_folder() ? spoiling.reason_of_folder
-                                                                         : spoiling.reason_of_file)));
+      EXPECT_THAT(reader.reason(), HasSubstr(path));
     }
   }
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
@@ -154,7 +145,7 @@ TEST_F(UntrustedFiles, AreRefusedByPublishers) {
     if (one.spoil == give_to_another_user && !is_root()) continue;
     start_anew();
     one.spoil(one.path);
-    EXPECT_THAT(test::message_of(one.kind, [&] { publisher(); }), HasSubstr(one.path));
+    EXPECT_EQ(test::failure_of([&] { publisher(); }), one.kind);
   }
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
 }
@@ -163,13 +154,13 @@ TEST_F(UntrustedFiles, AreThoseOfAnotherOwnerThanTheOneThatIsTrustedOrTheFolders
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   for (const std::string& path : files_) {
     give_to(path, kOtherUser);
-    expect_refused(path, "it belongs to uid 54321, the folder to uid 0", kOtherUser);
+    expect_refused(path, kOtherUser);
     give_to(path, 0);
   }
   give_to(folder(), kOtherUser);
-  expect_refused(file(kControlName), "it belongs to uid 0, the folder to uid 54321", kOtherUser);
+  expect_refused(file(kControlName), kOtherUser);
   give_all_to(kOtherUser);
-  expect_refused(folder(), "belongs to uid 54321", kWorker);
+  expect_refused(folder(), kWorker);
 }
 
 TEST_F(UntrustedFiles, AreNotThoseOfRootOrOfTheTrustedOwnerForTheirGroup) {

@@ -207,8 +207,7 @@ TEST(SnapshotBuilder, RefusesAnOverfullShard) {
     const std::string key = std::to_string(i);
     if (shard_of(hasher(key), 2) == 1) builder.add(key);
   }
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { builder.finish(); }),
-              AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull")));
+  EXPECT_EQ(test::failure_of([&] { builder.finish(); }), ErrorKind::Data);
 }
 
 TEST(SnapshotBuilder, AcceptsASetNameAndAKeyProfileOf64Bytes) {
@@ -220,25 +219,25 @@ TEST(SnapshotBuilder, AcceptsASetNameAndAKeyProfileOf64Bytes) {
   EXPECT_EQ(decode(snapshot).key_profile(), profile);
 }
 
-void expect_refused(const BuildSettings& settings, const std::string& reason) {
-  EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { SnapshotBuilder{settings}; }), HasSubstr(reason));
+void expect_refused(const BuildSettings& settings) {
+  EXPECT_EQ(test::failure_of([&] { SnapshotBuilder{settings}; }), ErrorKind::Usage);
 }
 
 TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {
-  for (const std::string name : {"", ".", "..", "-x", "A"}) expect_refused({.set_name = name}, "set name");
-  expect_refused({.set_name = "tags", .target_fpr = 0.0}, "target FPR");
-  expect_refused({.set_name = "tags", .target_fpr = std::nan("")}, "target FPR");
-  expect_refused({.set_name = "tags", .growth = 0.5}, "growth");
-  expect_refused({.set_name = "tags", .shard_bytes = 3000}, "shard size");
-  expect_refused({.set_name = "tags", .valid_for = -1}, "valid_for");
+  for (const std::string name : {"", ".", "..", "-x", "A"}) expect_refused({.set_name = name});
+  expect_refused({.set_name = "tags", .target_fpr = 0.0});
+  expect_refused({.set_name = "tags", .target_fpr = std::nan("")});
+  expect_refused({.set_name = "tags", .growth = 0.5});
+  expect_refused({.set_name = "tags", .shard_bytes = 3000});
+  expect_refused({.set_name = "tags", .valid_for = -1});
   constexpr UnixSeconds kTooFar = std::numeric_limits<UnixSeconds>::max();  // for readers too
-  expect_refused({.set_name = "tags", .as_of = kTooFar}, "as_of");
-  expect_refused({.set_name = "tags", .as_of = -kTooFar}, "as_of");
-  expect_refused({.set_name = "tags", .valid_for = kTooFar}, "valid_for");
+  expect_refused({.set_name = "tags", .as_of = kTooFar});
+  expect_refused({.set_name = "tags", .as_of = -kTooFar});
+  expect_refused({.set_name = "tags", .valid_for = kTooFar});
   for (const std::uint16_t format : {std::uint16_t{0}, std::uint16_t{9}})
-    expect_refused({.set_name = "tags", .format = format}, "is not built");
-  expect_refused({.set_name = "tags", .key_profile = std::string(65, 'p')}, "key profile");
-  expect_refused({.set_name = "tags", .key_profile = std::string("a\0b", 3)}, "key profile");
+    expect_refused({.set_name = "tags", .format = format});
+  expect_refused({.set_name = "tags", .key_profile = std::string(65, 'p')});
+  expect_refused({.set_name = "tags", .key_profile = std::string("a\0b", 3)});
 }
 
 // Beyond 4,096 shards, readers ask for a shard's entry before they read it.

@@ -21,11 +21,6 @@ using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
-constexpr uid_t kNobody = 65534;
-
-// The one and then the other.
-Words operator+(Words words, const Words& more);
-
 class KeysieveProgram : public ::testing::Test {
  protected:
   KeysieveProgram();
@@ -38,19 +33,11 @@ class KeysieveProgram : public ::testing::Test {
   [[nodiscard]] std::string said(Words arguments) const;
   // The same, whatever it prints.
   void run(Words arguments) const { static_cast<void>(said(std::move(arguments))); }
-  // The verbs that its help lists.
-  [[nodiscard]] Words verbs() const;
-  // Runs it, expects this exit status, and nothing on standard output; returns its message.
-  [[nodiscard]] std::string refusal(int exit_status, Words arguments) const;
-
-  // "w0" to "w<count - 1>", a line each, or with another prefix.
-  static std::string numbered_lines(int count, const std::string& prefix = "w");
+  // "w0" to "w<count - 1>", a line each.
+  static std::string numbered_lines(int count);
   // Writes a file; returns its path.
   std::string write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string read(const std::string& path) const;
-  // Names in a folder, sorted.
-  static Words names_in(const std::string& folder);
-
   // Builds a snapshot <name>.ks of the set "tags" from <name>.txt; returns its path.
   std::string build(const std::string& name, const std::string& key_text) const {
     run({"build", "--set", "tags", "-o", path(name + ".ks"), write(name + ".txt", key_text)});

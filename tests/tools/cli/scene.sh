@@ -1,11 +1,13 @@
 # What each scene of a transcript begins with, and may use.
 set -o pipefail
+shopt -u patsub_replacement 2>/dev/null  # in each(), "&" is "&"
 umask 022
 export LC_ALL=C.UTF-8 TERM=dumb KEYSIEVE_DIRECTORY=shm
 unset KEYSIEVE_REDIS_PASSWORD
 mkdir shm
 exec </dev/null
 store=lmdb:store
+units=$(dirname "${BASH_SOURCE[0]}")/../../../tools/loader
 trap 'kill $(jobs -p) 2>/dev/null; wait; seen_windows shm clicks remove 2>/dev/null' EXIT
 
 # numbered COUNT [PREFIX]: lines "w0", "w1", …
@@ -31,12 +33,25 @@ each() {
   done
 }
 
+# on_terminal COMMAND [TYPED]: runs it on a terminal, where that is typed, and shows what controls the terminal as "^[[K".
+on_terminal() { printf "${2-}" | TERM=${terminal-xterm} script -qec "$1" --echo never /dev/null | tr -d '\r' | cat -v; }
+
 # redis [OPTION]...: a server of its own, at redis.sock.
 redis() {
   redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' "$@" >/dev/null &
   until redis_says ping >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
 }
 redis_says() { redis-cli -s redis.sock "$@"; }
+
+# suspect TEXT...: shows what a build says of lists with these texts, in which "\n" ends a line.
+suspect() {
+  local text
+  for text; do
+    printf %b "$text" >list
+    echo "- $text"
+    keysieve build --set tags -o new.ks list 2>&1 >/dev/null | sed 's/^keysieve: /  /' || echo "  [${PIPESTATUS[0]}]"
+  done
+}
 
 # damage FILE OFFSET: changes one bit.
 damage() {
@@ -77,6 +92,44 @@ loaded() {
   mkdir -m 755 cache
   made tags 100 && quietly keysieve push tags.ks "$1" && configured "$1" && keysieved --once --config keysieve.toml 2>/dev/null
 }
+
+# refreshed: keysieved --once, and what it logs, without the times.
+refreshed() { keysieved --once --config keysieve.toml 2>&1 | sed 's/^2[^ ]* //'; }
+
+# watching SET...: a configuration with these sets of $url, or of the folder "store", where keysieved looks each $poll.
+watching() {
+  printf 'directory = "%s/shm"\ncache = "%s/cache"\npoll_interval = "%s"\n' "$PWD" "$PWD" "${poll-20ms}" >keysieve.toml
+  printf '[store.main]\nurl = "%s"\n' "${url-dir:$PWD/store}" >>keysieve.toml
+  [ $# -eq 0 ] || printf '[[set]]\nname = "%s"\nstore = "main"\n' "$@" >>keysieve.toml
+}
+
+# pushed COUNT [SET]: a generation of numbered keys, whatever the guards of a push say.
+pushed() {
+  set=${2-tags} made pushed "$1" 2>/dev/null
+  keysieve push --allow-shrink pushed.ks "${url-dir:$PWD/store}" >/dev/null 2>&1
+}
+
+# runs [OPTION]...: keysieved with that configuration, until it ends; its log is in "log". $keysieved: its file.
+runs() {
+  mkdir -p cache && chmod 755 cache
+  "${keysieved-keysieved}" --log-level debug --config keysieve.toml "$@" 2>>log &
+  pid=$!
+}
+ends() { kill -TERM $pid && wait $pid; }
+
+# soon COMMAND: waits until it succeeds.
+soon() {
+  local end=$((SECONDS + ${patience-120}))
+  until eval "$1" >/dev/null 2>&1; do
+    [ $SECONDS -lt $end ] || { echo "never: $1" && cat log && return 1; }
+    sleep 0.02
+  done
+}
+# says TEXT: waits for a line of the log with it, and shows it without the time. follows GENERATION [SET]: waits until that is live.
+# shown SET PATH: what status says of it.
+says() { soon 'grep -qF -- "'"$1"'" log' && grep -m 1 -F -- "$1" log | sed 's/^2[^ ]* //'; }
+shown() { { keysieve status --json "$1" 2>/dev/null || :; } | jq ".sets[0]$2"; }
+follows() { soon "[ \$(shown ${2-tags} .generation) = $1 ]"; }
 
 # findings [OPTION]...: what the doctor finds that is not in order, but for not_tmpfs: the scene may be on a disk.
 findings() {

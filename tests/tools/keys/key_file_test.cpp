@@ -41,8 +41,8 @@ class KeyFile : public ::testing::Test {
   Keys keys_in(const std::string& text, const KeyFileFormat& format = {}) const {
     return read(file_with(text), format);
   }
-  std::string refusal_of(const std::string& text, const KeyFileFormat& format = {}) const {
-    return message_of<ErrorKind::Data>([&] { keys_in(text, format); });
+  std::optional<ErrorKind> failure(const std::string& text, const KeyFileFormat& format = {}) const {
+    return failure_of([&] { keys_in(text, format); });
   }
 
   TemporaryDirectory directory_;
@@ -81,61 +81,33 @@ TEST_F(KeyFile, MayHoldAnyByteButNulAndTheLineEnd) {
   EXPECT_THAT(keys_in(key + "\n\xFF\n"), ElementsAre(key, "\xFF"));
 }
 
-TEST_F(KeyFile, RefusesANulInALineAndNamesTheLine) {
-  EXPECT_THAT(refusal_of("a\n\nb\0c\0\nd\n"s),
-              AllOf(HasSubstr(directory_ / "keys.txt: line 3 holds a NUL"), HasSubstr("-0")));
-  EXPECT_THAT(refusal_of("a\0b\0"s), HasSubstr("line 1 holds a NUL"));
-  EXPECT_THAT(refusal_of("a\n\0"s), HasSubstr("line 2 holds a NUL"));
-  EXPECT_THAT(refusal_of(std::string(300'000, '\n') + "a\0"s), HasSubstr("line 300001 holds a NUL"));
-}
-
-TEST_F(KeyFile, RefusesAListWithoutNulWhenKeysEndWithNul) {
+// What is said, and which line is named: build.transcript.
+TEST_F(KeyFile, IsRefusedIfItIsSomethingElse) {
+  const std::vector<std::string> of_any_format{"\x1F\x8B\x08\x08\nmore\0"s,  // compressed
+                                               "\x28\xB5\x2F\xFD\x04more\0"s, "\xFD"s + "7zXZ\0\0more\0"s,
+                                               "\xFF\xFE"s + "a\0\n\0"s,  // UTF-16
+                                               "\xFE\xFF"s + "\0a\0\n"s};
+  for (const std::string& text : of_any_format) {
+    for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated})
+      EXPECT_EQ(failure(text, format), ErrorKind::Data) << text;
+  }
+  for (const std::string pointer :
+       {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+        "/annex/objects/SHA256E-s12345--4d7a.txt\n"}) {
+    for (const KeyFileFormat& format : {KeyFileFormat{}, KeyFileFormat{.has_columns = true}})
+      EXPECT_EQ(failure(pointer, format), ErrorKind::Data) << pointer;
+    EXPECT_EQ(failure("a\n" + pointer), std::nullopt);
+  }
+  for (const std::string& text : {"a\n\nb\0c\0\nd\n"s, "a\0b\0"s, "a\n\0"s, "a\n\nb\r\nc\r\n"s, "a\n\r\n"s,
+                                  "a\nlast\r"s, "\xEF\xBB\xBFkey\n"s})
+    EXPECT_EQ(failure(text), ErrorKind::Data) << text;
   for (const KeyFileFormat& format :
-       {kNulSeparated, KeyFileFormat{.nul_separated = true, .max_key_bytes = 4}}) {
-    EXPECT_THAT(refusal_of("a\nb\nc\n", format),
-                AllOf(HasSubstr(directory_ / "keys.txt: holds no NUL"), HasSubstr("-0")))
-        << format.max_key_bytes;
-  }
-}
-
-TEST_F(KeyFile, RefusesCompressedData) {
-  for (const auto& [beginning, name] :
-       {std::pair{"\x1F\x8B\x08\x08\n"s, "gzip"}, std::pair{"\x28\xB5\x2F\xFD\x04"s, "zstd"},
-        std::pair{"\xFD"s + "7zXZ\0\0"s, "xz"}}) {
-    for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
-      EXPECT_THAT(refusal_of(beginning + "more\0"s, format),
-                  HasSubstr(directory_ / "keys.txt: is compressed by " + name));
-    }
-    EXPECT_THAT(refusal_of("a\n" + beginning), Not(HasSubstr("compressed")));
-  }
-}
-
-TEST_F(KeyFile, RefusesAPointerToAListThatGitHasNotFetched) {
-  for (const auto& [pointer, name] :
-       {std::pair{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"s, "Git LFS"},
-        std::pair{"/annex/objects/SHA256E-s12345--4d7a.txt\n"s, "git-annex"}}) {
-    for (const KeyFileFormat& format : {KeyFileFormat{}, KeyFileFormat{.has_columns = true}}) {
-      EXPECT_THAT(refusal_of(pointer, format), HasSubstr(directory_ / "keys.txt: is a pointer of " + name));
-    }
-    EXPECT_THAT(refusal_of("a\n" + pointer), IsEmpty());
-  }
-}
-
-TEST_F(KeyFile, RefusesUtf16) {
-  for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
-    for (const std::string& text : {"\xFF\xFE"s + "a\0\n\0"s, "\xFE\xFF"s + "\0a\0\n"s}) {
-      EXPECT_THAT(refusal_of(text, format),
-                  HasSubstr(directory_ / "keys.txt: begins with a UTF-16 byte order mark"));
-    }
-  }
-  EXPECT_THAT(keys_in("\xFF\xFE\xFF\xFE\0"s, kNulSeparated), ElementsAre("\xFF\xFE\xFF\xFE"));
-}
-
-TEST_F(KeyFile, RefusesACrAtTheEndOfALineAndNamesTheLine) {
-  EXPECT_THAT(refusal_of("a\n\nb\r\nc\r\n"),
-              AllOf(HasSubstr(directory_ / "keys.txt: line 3 ends in a CR"), HasSubstr("--allow-cr")));
-  EXPECT_THAT(refusal_of("a\n\r\n"), HasSubstr("line 2 ends in a CR"));
-  EXPECT_THAT(refusal_of("a\nlast\r"), HasSubstr("line 2 ends in a CR"));
+       {kNulSeparated, KeyFileFormat{.nul_separated = true, .max_key_bytes = 4}})
+    EXPECT_EQ(failure("a\nb\nc\n", format), ErrorKind::Data) << format.max_key_bytes;
+  EXPECT_THAT(keys_in("a\n\x1F\x8B\x08\x08\n"), SizeIs(2)) << "not at the beginning";
+  EXPECT_THAT(keys_in("key\n\xEF\xBB\xBFkey\n"), SizeIs(2));
+  EXPECT_THAT(keys_in("\xEF\xBB\xBF\0"s, kNulSeparated), SizeIs(1));
+  EXPECT_THAT(keys_in("\xFF\xFE\xFF\xFE\0"s, kNulSeparated), SizeIs(1));
 }
 
 // One read takes 256 KiB.
@@ -145,18 +117,17 @@ TEST_F(KeyFile, MayHoldKeysLargerThanOneRead) {
   EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
 }
 
-TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
+TEST_F(KeyFile, RefusesKeysBeyondTheLimit) {
   constexpr KeyFileFormat kFour{.max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\n\n猫\nfour", kFour), ElementsAre("four", "猫", "four"));
-  EXPECT_EQ(refusal_of("four\n\nfive5\nsix\n", kFour),
-            directory_ / "keys.txt" + ": line 3 is longer than 4 bytes, the limit for a key here");
-  EXPECT_THAT(refusal_of("a\nfive5", kFour), HasSubstr(": line 2 is longer"));
+  EXPECT_EQ(failure("four\n\nfive5\nsix\n", kFour), ErrorKind::Data);
+  EXPECT_EQ(failure("a\nfive5", kFour), ErrorKind::Data);
   constexpr KeyFileFormat kFourWithCr{.allow_cr = true, .max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\r\nfour\r", kFourWithCr), ElementsAre("four", "four"));
-  EXPECT_NE(refusal_of("five5\r\n", kFourWithCr), "");
+  EXPECT_EQ(failure("five5\r\n", kFourWithCr), ErrorKind::Data);
   constexpr KeyFileFormat kFourWithNul{.nul_separated = true, .max_key_bytes = 4};
-  EXPECT_THAT(refusal_of("a\0four\r\0"s, kFourWithNul), HasSubstr(": key 2 is"));
-  EXPECT_THAT(refusal_of("a\0four\r"s, kFourWithNul), HasSubstr(": key 2 is"));
+  EXPECT_EQ(failure("a\0four\r\0"s, kFourWithNul), ErrorKind::Data);
+  EXPECT_EQ(failure("a\0four\r"s, kFourWithNul), ErrorKind::Data);
 }
 
 // A pipe that never ends a line is refused at once, and not when memory is full.
@@ -170,21 +141,11 @@ TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
       const std::string some(65'536, 'x');
       for (int i = 0; i < 100'000 && endless; ++i) endless << some;
     });
-    EXPECT_THAT(
-        message_of<ErrorKind::Data>([&] { read(pipe, format); }),
-        HasSubstr(format.nul_separated ? ": holds no NUL" : ": line 1 is longer than 1,048,576 bytes"));
+    EXPECT_EQ(failure_of([&] { read(pipe, format); }), ErrorKind::Data);
     writer.join();
   }
   std::signal(SIGPIPE, before);
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { read("/dev/full", {}); }),
-              HasSubstr("/dev/full: line 1 holds a NUL"));
-}
-
-TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {
-  EXPECT_THAT(refusal_of("\xEF\xBB\xBFkey\n"),
-              AllOf(HasSubstr(directory_ / "keys.txt"), HasSubstr("byte order mark")));
-  EXPECT_THAT(keys_in("key\n\xEF\xBB\xBFkey\n"), ElementsAre("key", "\xEF\xBB\xBFkey"));
-  EXPECT_THAT(keys_in("\xEF\xBB\xBF\0"s, kNulSeparated), ElementsAre("\xEF\xBB\xBF"));
+  EXPECT_EQ(failure_of([&] { read("/dev/full", {}); }), ErrorKind::Data);
 }
 
 // Keys, line ends and a CR are on every side of the boundary between two reads.
@@ -200,8 +161,7 @@ TEST_F(KeyFile, CanBeStandardInput) {
   const FileDescriptor before(::dup(STDIN_FILENO));
   const FileDescriptor file(::open(file_with("a\nb\r\n").c_str(), O_RDONLY));
   ::dup2(file.get(), STDIN_FILENO);
-  EXPECT_THAT(message_of<ErrorKind::Data>([] { read("-"); }),
-              HasSubstr("standard input: line 2 ends in a CR"));
+  EXPECT_EQ(failure_of([] { read("-"); }), ErrorKind::Data);
   ::lseek(STDIN_FILENO, 0, SEEK_SET);
   EXPECT_THAT(read("-", kAllowCr), ElementsAre("a", "b"));
   ::dup2(before.get(), STDIN_FILENO);

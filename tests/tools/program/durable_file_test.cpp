@@ -145,15 +145,9 @@ TEST_F(DurableFile, ReplacesNothingOnAFileSystemWithoutNamelessFiles) {
   EXPECT_THAT(names(), ElementsAre("b.key"));
 }
 
-TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {
-  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("nowhere/a.ks", "text"); }),
-            directory_ / "nowhere/a.ks" + ": No such file or directory");
-}
-
 TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
   std::filesystem::create_directory(directory_ / "folder");
-  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("folder", "text"); }),
-            directory_ / "folder" + ": is there already and is not an ordinary file");
+  EXPECT_EQ(failure_of([&] { write("folder", "text"); }), ErrorKind::CannotCreate);
   ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(failure_of([&] { write("pipe", "text"); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(std::filesystem::is_fifo(directory_ / "pipe"));
@@ -167,17 +161,16 @@ TEST_F(DurableFile, LeavesOnlyTheOldFileWhenTheFileSystemIsFull) {
   const MountedTmpfs mounted(directory_.path(), "64k");
   if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
   write("a.ks", "old");
-  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("a.ks", std::string(100'000, 'x')); }),
-            directory_ / "a.ks" + ": No space left on device");
+  EXPECT_EQ(failure_of([&] { write("a.ks", std::string(100'000, 'x')); }), ErrorKind::CannotCreate);
   EXPECT_EQ(text_of("a.ks"), "old");
   EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
-TEST_F(DurableFile, NamesItselfOnAReadOnlyFileSystem) {
+TEST_F(DurableFile, CannotBeMadeWithoutItsFolderOrOnAReadOnlyFileSystem) {
+  EXPECT_EQ(failure_of([&] { write("nowhere/a.ks", "text"); }), ErrorKind::CannotCreate);
   const MountedTmpfs mounted(directory_.path(), "64k", MS_RDONLY);
   if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
-  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("a.ks", "text"); }),
-            directory_ / "a.ks" + ": Read-only file system");
+  EXPECT_EQ(failure_of([&] { write("a.ks", "text"); }), ErrorKind::CannotCreate);
   EXPECT_THAT(names(), IsEmpty());
 }
 

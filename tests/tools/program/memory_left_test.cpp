@@ -42,9 +42,9 @@ class MemoryLeft : public ::testing::Test {
     return limit ? std::optional(limit->left_bytes) : std::nullopt;
   }
   [[nodiscard]] std::string limit_file() const { return tightest_memory_limit(root_.path()).value().file; }
-  [[nodiscard]] std::string refusal_of(std::uint64_t bytes) const {
-    return message_of<ErrorKind::CannotCreate>(
-        [&] { check_memory_for(bytes, "clicks: a window", root_.path()); });
+  [[nodiscard]] bool is_refused(std::uint64_t bytes) const {
+    return failure_of([&] { check_memory_for(bytes, "clicks: a window", root_.path()); }) ==
+           ErrorKind::CannotCreate;
   }
 
   TemporaryDirectory root_;
@@ -56,7 +56,7 @@ TEST_F(MemoryLeft, IsUnknownWithoutALimit) {
   EXPECT_EQ(left(), std::nullopt);
   level("/web", "max", 10);
   EXPECT_EQ(left(), std::nullopt);
-  EXPECT_EQ(refusal_of(1 << 30), "");
+  EXPECT_FALSE(is_refused(1 << 30));
 }
 
 TEST_F(MemoryLeft, IsThatOfTheTightestGroupAbove) {
@@ -71,8 +71,7 @@ TEST_F(MemoryLeft, IsThatOfTheTightestGroupAbove) {
   write("/sys/fs/cgroup/pod/web/memory.current", "104857600\n");
   write("/sys/fs/cgroup/pod/web/memory.high", "115343360\n");
   EXPECT_EQ(left(), 10 * kMiB);
-  EXPECT_THAT(refusal_of(3 * kMiB),
-              EndsWith("/pod/web/memory.high): raise MemoryHigh= or the container's limit"));
+  EXPECT_EQ(limit_file(), "/sys/fs/cgroup/pod/web/memory.high");
 }
 
 TEST_F(MemoryLeft, CountsPageCacheAsFree) {
@@ -134,10 +133,7 @@ TEST_F(MemoryLeft, IsUnknownWhereFilesHoldSomethingElse) {
 TEST_F(MemoryLeft, IsAtMostWhatTheMachineHas) {
   write("/proc/meminfo", "MemTotal:  102400 kB\nMemFree:  1 kB\nMemAvailable:   30720 kB\n");
   EXPECT_EQ(left(), 30 * kMiB);
-  EXPECT_EQ(
-      refusal_of(23 * kMiB),
-      "clicks: a window needs 23.0 MiB and keysieved keeps 8.0 MiB for itself, but this machine has 30.0 "
-      "MiB left of 100.0 MiB (/proc/meminfo): free memory or add some");
+  EXPECT_TRUE(is_refused(23 * kMiB));
   place_v2("/web");
   level("/web", std::to_string(60 * kMiB), 40);
   EXPECT_EQ(left(), 20 * kMiB);
@@ -154,25 +150,32 @@ TEST_F(MemoryLeft, IsAtMostWhatTheNodesOfTheMachineHave) {
               " SReclaimable: 1024 kB\n");
   }
   EXPECT_EQ(left(), 30 * kMiB);
-  EXPECT_THAT(refusal_of(23 * kMiB),
-              ::testing::HasSubstr("30.0 MiB left of 100.0 MiB (/sys/devices/system/node/node*/meminfo)"));
   write("/proc/meminfo", "MemTotal:  102400 kB\nMemAvailable:   40960 kB\n");
   EXPECT_EQ(left(), 40 * kMiB) << "which knows better";
 }
 
+// Of 8 MiB, or of a fiftieth of what is needed. No transcript has less memory, so the words are here.
 TEST_F(MemoryLeft, IsCheckedWithAMargin) {
+  const auto refusal_of = [this](std::uint64_t bytes) {
+    return message_of<ErrorKind::CannotCreate>(
+        [&] { check_memory_for(bytes, "clicks: a window", root_.path()); });
+  };
+  write("/proc/meminfo", "MemTotal:  102400 kB\nMemAvailable:   30720 kB\n");
+  EXPECT_THAT(refusal_of(23 * kMiB), EndsWith("but this machine has 30.0 MiB left of 100.0 MiB "
+                                              "(/proc/meminfo): free memory or add some"));
   place_v2("/web");
   level("/web", std::to_string(60 * kMiB), 40);
-  EXPECT_EQ(refusal_of(12 * kMiB), "");
+  EXPECT_FALSE(is_refused(12 * kMiB));
   EXPECT_EQ(
       refusal_of(12 * kMiB + 1),
       "clicks: a window needs 12.0 MiB and keysieved keeps 8.0 MiB for itself, but the control group has "
       "20.0 MiB left (limit 60.0 MiB in /sys/fs/cgroup/web/memory.max): raise MemoryMax= or the "
       "container's limit");
+  std::filesystem::remove(root_ / "proc/meminfo");
   level("/web", std::to_string(1020 * kMiB), 0);
-  EXPECT_EQ(refusal_of(1000 * kMiB), "");
-  EXPECT_THAT(refusal_of(1001 * kMiB), HasSubstr("keeps 20.0 MiB"));
-  EXPECT_NE(refusal_of(UINT64_MAX), "");
+  EXPECT_FALSE(is_refused(1000 * kMiB));
+  EXPECT_TRUE(is_refused(1001 * kMiB));
+  EXPECT_TRUE(is_refused(UINT64_MAX));
 }
 
 }  // namespace

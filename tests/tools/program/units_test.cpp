@@ -11,24 +11,18 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-// The text is refused, and the message quotes it and says what is accepted.
 template <typename Parse>
-void expect_refused(Parse parse, std::initializer_list<std::string_view> texts, const std::string& accepted) {
-  for (const std::string_view text : texts) {
-    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { parse(text); }),
-                AllOf(HasSubstr("\"" + std::string(text) + "\""), HasSubstr(accepted)))
-        << text;
-  }
+void expect_refused(Parse parse, std::initializer_list<std::string_view> texts) {
+  for (const std::string_view text : texts)
+    EXPECT_EQ(failure_of([&] { parse(text); }), ErrorKind::Usage) << text;
 }
 
 TEST(Counts, AreWholeNumbersWithoutSign) {
   EXPECT_EQ(parse_count("0"), 0U);
   EXPECT_EQ(parse_count("80000"), 80'000U);
   EXPECT_EQ(parse_count("9223372036854775807"), kLargest);
-  expect_refused(parse_count,
-                 {"", " ", "-5", "+5", "1e6", "1.5", "5 ", " 5", "80,000", "0x10", "9223372036854775808",
-                  "99999999999999999999", "k", "4k"},
-                 "as 80000");
+  expect_refused(parse_count, {"", " ", "-5", "+5", "1e6", "1.5", "5 ", " 5", "80,000", "0x10",
+                               "9223372036854775808", "99999999999999999999", "k", "4k"});
 }
 
 TEST(KeyCounts, AreWholeNumbersThousandsOrMillions) {
@@ -39,10 +33,8 @@ TEST(KeyCounts, AreWholeNumbersThousandsOrMillions) {
   EXPECT_EQ(parse_key_count("1e6"), 1'000'000U);
   EXPECT_EQ(parse_key_count("2.5E6"), 2'500'000U);
   expect_refused(parse_key_count,
-                 {"1e", "e6", "1.5e0", "1e-1", "1e19", "1e6k", "1 e6", "1e99999999999999999999"},
-                 "a number of keys");
-  expect_refused(parse_key_count, {"", "k", "30K", "30 k", "1.5M", "-1k", "30kk", "9223372036854775807k"},
-                 "80000, 80k or 8e4");
+                 {"1e", "e6", "1.5e0", "1e-1", "1e19", "1e6k", "1 e6", "1e99999999999999999999", "", "k",
+                  "30K", "30 k", "1.5M", "-1k", "30kk", "9223372036854775807k"});
 }
 
 TEST(Sizes, AreBytesOrPowersOf1024) {
@@ -55,10 +47,8 @@ TEST(Sizes, AreBytesOrPowersOf1024) {
 }
 
 TEST(Sizes, RefuseOtherUnitsFractionsAndTooLargeValues) {
-  expect_refused(parse_bytes,
-                 {"", "KiB", "4 KiB", "4KB", "4kb", "4kib", "1.5MiB", "-1", "+1", "1TiB", "4096x",
-                  "9223372036854775808", "8589934592GiB", "18446744073709551616"},
-                 "as 4096 or 64MiB");
+  expect_refused(parse_bytes, {"", "KiB", "4 KiB", "4KB", "4kb", "4kib", "1.5MiB", "-1", "+1", "1TiB",
+                               "4096x", "9223372036854775808", "8589934592GiB", "18446744073709551616"});
 }
 
 TEST(Durations, HaveAUnit) {
@@ -72,10 +62,8 @@ TEST(Durations, HaveAUnit) {
 }
 
 TEST(Durations, RefuseOtherUnitsFractionsAndTooLongTimes) {
-  expect_refused(parse_duration,
-                 {"", "ms", "s", "0", "5", "90", "1.5h", "-5s", "5 s", "5sec", "1w", "5M",
-                  "9223372036854775808ms", "9223372036854775807s", "106751991168d"},
-                 "as 500ms or 2d");
+  expect_refused(parse_duration, {"", "ms", "s", "0", "5", "90", "1.5h", "-5s", "5 s", "5sec", "1w", "5M",
+                                  "9223372036854775808ms", "9223372036854775807s", "106751991168d"});
 }
 
 TEST(Shares, AreFractionsOrPercentages) {
@@ -93,8 +81,7 @@ TEST(Shares, AreFractionsOrPercentages) {
 
 TEST(Shares, RefuseValuesNotBetween0And1) {
   expect_refused(parse_share,
-                 {"", "%", "2", "1.0001", "-0.1", "101%", "nan", "inf", "-1%", "0.2x", "20%%", "20  %"},
-                 "as 0.2 or 20%");
+                 {"", "%", "2", "1.0001", "-0.1", "101%", "nan", "inf", "-1%", "0.2x", "20%%", "20  %"});
 }
 
 TEST(Moments, AreUnixSecondsOrUtc) {
@@ -113,15 +100,28 @@ TEST(Moments, CanBeNow) {
 }
 
 TEST(Moments, RefuseInvalidDatesAndThoseBefore1970) {
-  expect_refused(parse_moment, {"", "@", "@-1", "@x", "@1 ", "Now", "1700000000", "2026-11-21"},
-                 "as 2026-11-21T07:00:00Z");
-  expect_refused(
-      parse_moment,
-      {"@99999999999999999999", "2026-02-30T00:00:00Z", "2025-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
-       "2026-11-21T24:00:00Z", "2026-11-21T07:00:60Z", "2026-11-21T07:00:00", "2026-11-21T07:00:00+01:00",
-       "2026-11-21 07:00:00Z", " 2026-11-21T07:00:00Z", "2026-11-21T07:00:00Zx", "2026-1-1T00:00:00Z",
-       "1969-12-31T23:59:59Z", "26-11-21T07:00:00Z"},
-      "as 2026-11-21T07:00:00Z");
+  expect_refused(parse_moment, {"",
+                                "@",
+                                "@-1",
+                                "@x",
+                                "@1 ",
+                                "Now",
+                                "1700000000",
+                                "2026-11-21",
+                                "@99999999999999999999",
+                                "2026-02-30T00:00:00Z",
+                                "2025-02-29T00:00:00Z",
+                                "2026-13-01T00:00:00Z",
+                                "2026-11-21T24:00:00Z",
+                                "2026-11-21T07:00:60Z",
+                                "2026-11-21T07:00:00",
+                                "2026-11-21T07:00:00+01:00",
+                                "2026-11-21 07:00:00Z",
+                                " 2026-11-21T07:00:00Z",
+                                "2026-11-21T07:00:00Zx",
+                                "2026-1-1T00:00:00Z",
+                                "1969-12-31T23:59:59Z",
+                                "26-11-21T07:00:00Z"});
   EXPECT_EQ(failure_of([&] { parse_moment(std::string("2026-11-21T07:00:00Z") + '\0'); }),
             ErrorKind::Usage);  // with its NUL
 }

@@ -36,14 +36,11 @@ SnapshotBytes built(const Signer* signer, int keys = 50) {
   return build_snapshot(settings(signer), numbered_keys("key", keys));
 }
 
-// Why it is refused: "damaged" by the decoder, else the message of the signature's check. Empty if it is not.
-std::string refusal(const SnapshotBytes& snapshot, const PublicKeys& keys = {kKey.public_key()}) {
-  try {
-    check_signature(SnapshotView::decode(snapshot.get(), "it", Check::Everything), keys, "it");
-  } catch (const Error& error) {
-    return error.kind() == ErrorKind::NotSigned ? error.what() : "damaged";
-  }
-  return "";
+// Refused by the decoder, by the check of the signature, or not.
+std::optional<ErrorKind> refusal(const SnapshotBytes& snapshot,
+                                 const PublicKeys& keys = {kKey.public_key()}) {
+  return failure_of(
+      [&] { check_signature(SnapshotView::decode(snapshot.get(), "it", Check::Everything), keys, "it"); });
 }
 
 // As a forger without the key would: all checksums are right, but the signature is that of before.
@@ -60,20 +57,13 @@ void correct_checksums(SnapshotBytes& snapshot, const SnapshotLayout& layout) {
 
 TEST(SignedSnapshot, IsTakenIfOneOfTheKeysHasSignedIt) {
   const SnapshotBytes snapshot = built(&kKey);
-  EXPECT_EQ(refusal(snapshot), "");
-  EXPECT_EQ(refusal(snapshot, {kOtherKey.public_key(), kKey.public_key()}), "");
-  EXPECT_EQ(refusal(built(&kOtherKey), {kOtherKey.public_key(), kKey.public_key()}), "");
-  EXPECT_EQ(refusal(snapshot, {}), "") << "nothing is required";
-  EXPECT_EQ(refusal(built(nullptr), {}), "");
-}
-
-TEST(SignedSnapshot, IsRefusedByOtherKeysThatTheMessageShows) {
-  const std::string key = to_hex(kKey.public_key()).substr(0, 16) + "...";
-  const std::string other = to_hex(kOtherKey.public_key()).substr(0, 16) + "...";
-  EXPECT_EQ(refusal(built(&kOtherKey)), "it: is signed by " + other + ", but must be by " + key);
-  EXPECT_EQ(refusal(built(nullptr)), "it: is not signed, but must be by " + key);
-  EXPECT_EQ(refusal(built(nullptr), {kKey.public_key(), kOtherKey.public_key()}),
-            "it: is not signed, but must be by " + key + " or " + other);
+  EXPECT_EQ(refusal(snapshot), std::nullopt);
+  EXPECT_EQ(refusal(snapshot, {kOtherKey.public_key(), kKey.public_key()}), std::nullopt);
+  EXPECT_EQ(refusal(built(&kOtherKey), {kOtherKey.public_key(), kKey.public_key()}), std::nullopt);
+  EXPECT_EQ(refusal(snapshot, {}), std::nullopt) << "nothing is required";
+  EXPECT_EQ(refusal(built(nullptr), {}), std::nullopt);
+  EXPECT_EQ(refusal(built(&kOtherKey)), ErrorKind::NotSigned);
+  EXPECT_EQ(refusal(built(nullptr)), ErrorKind::NotSigned);
 }
 
 TEST(SignedSnapshot, IsRefusedWithAnyOtherByteInItsHeader) {
@@ -85,16 +75,16 @@ TEST(SignedSnapshot, IsRefusedWithAnyOtherByteInItsHeader) {
       auto header = load<SnapshotHeader>(snapshot.get().data());
       if (at < offsetof(SnapshotHeader, header_checksum)) header.header_checksum = header_checksum(header);
       store(snapshot.get().data(), header);
-      const std::string reason = refusal(snapshot);
-      ASSERT_NE(reason, "") << at;
-      by_signature += reason == "damaged" ? 0 : 1;
+      const auto reason = refusal(snapshot);
+      ASSERT_NE(reason, std::nullopt) << at;
+      by_signature += reason == ErrorKind::NotSigned ? 1 : 0;
       snapshot.get()[at] ^= change;
       header = load<SnapshotHeader>(snapshot.get().data());
       header.header_checksum = header_checksum(header);
       store(snapshot.get().data(), header);
     }
   }
-  EXPECT_EQ(refusal(snapshot), "");
+  EXPECT_EQ(refusal(snapshot), std::nullopt);
   EXPECT_GT(by_signature, 10'000) << "nearly all: few bytes have a value that cannot be";
 }
 
@@ -107,7 +97,7 @@ TEST(SignedSnapshot, IsRefusedWithAnyOtherByteBehindItsHeader) {
     correct_checksums(snapshot, layout);
     const bool is_of_checksums =  // which are corrected themselves
         at >= layout.checksum_table.offset && at < layout.checksum_table.offset + layout.checksum_table.bytes;
-    ASSERT_EQ(refusal(snapshot) == "", is_of_checksums) << at;
+    ASSERT_EQ(refusal(snapshot) == std::nullopt, is_of_checksums) << at;
   }
 }
 
@@ -134,25 +124,20 @@ TEST(SignedSnapshot, IsRefusedIfADigestIsThatOfOtherBytes) {
   ASSERT_GE(shards, 3);
   for (int lie = 1; lie <= shards + 2; ++lie) {  // of each shard, of the tables, of all these
     const LyingSigner signer(lie);
-    EXPECT_THAT(refusal(built(&signer, kSomeKeys)),
-                HasSubstr("the signed digest of its contents does not match"))
-        << lie;
+    EXPECT_EQ(refusal(built(&signer, kSomeKeys)), ErrorKind::NotSigned) << lie;
   }
 }
 
 TEST(SignedSnapshot, OfAKeyThatCannotBeIsRefused) {
   SnapshotBytes snapshot = built(&kKey);
-  const auto refusal_with = [&snapshot](const PublicKey& key) {
+  for (const PublicKey& key : {PublicKey{}, PublicKey{1}}) {  // of small order: any signature might match
     auto header = load<SnapshotHeader>(snapshot.get().data());
     header.public_key = key;
     header.signature = {1};
     header.header_checksum = header_checksum(header);
     store(snapshot.get().data(), header);
-    return refusal(snapshot, {key});
-  };
-  // Of small order: any signature might match.
-  EXPECT_THAT(refusal_with({1}), HasSubstr("the signature does not match"));
-  EXPECT_EQ(refusal_with({}), "damaged");
+    EXPECT_EQ(refusal(snapshot, {key}), key == PublicKey{} ? ErrorKind::Data : ErrorKind::NotSigned);
+  }
 }
 
 TEST(SignedSnapshot, HasTheSameBytesForAnyNumberOfThreads) {
@@ -169,7 +154,7 @@ TEST(SignedSnapshot, HasTheSameBytesForAnyNumberOfThreads) {
     return builder.finish();
   };
   const SnapshotBytes by_one = with(1);
-  EXPECT_EQ(refusal(by_one), "");
+  EXPECT_EQ(refusal(by_one), std::nullopt);
   EXPECT_TRUE(std::ranges::equal(by_one.get(), with(4).get()));
 }
 
@@ -252,8 +237,7 @@ TEST_F(SigningKeyFile, IsMadeForItsUserAlone) {
 
 TEST_F(SigningKeyFile, IsNeverOverwritten) {
   const PublicKey made = SigningKey::create(path_).public_key();
-  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([this] { SigningKey::create(path_); }),
-              HasSubstr("sign.key: is there already"));
+  EXPECT_EQ(failure_of([this] { SigningKey::create(path_); }), ErrorKind::CannotCreate);
   EXPECT_EQ(SigningKey::load(path_).public_key(), made);
 }
 
@@ -261,8 +245,7 @@ TEST_F(SigningKeyFile, IsRefusedIfOthersMayReadOrWriteIt) {
   SigningKey::create(path_);
   for (const unsigned mode : {0640U, 0604U, 0620U, 0601U}) {
     std::filesystem::permissions(path_, std::filesystem::perms{mode});
-    EXPECT_THAT(message_of<ErrorKind::NotTrusted>([this] { SigningKey::load(path_); }),
-                HasSubstr("chmod 600"));
+    EXPECT_EQ(failure_of([this] { SigningKey::load(path_); }), ErrorKind::NotTrusted) << mode;
   }
 }
 

@@ -133,10 +133,8 @@ TEST_F(DirStore, GivesUpOnALockThatIsHeldTooLong) {
   put(*store, "a", "1");
   const FileDescriptor other(::open((folder_ + "/.lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] {
-              store->put_if_absent({"b", "1"});
-            }),
-            "dir:" + folder_ + ": another client has held the lock for more than 50 ms");
+  const Record record{"b", "1"};
+  EXPECT_EQ(failure_of([&] { store->put_if_absent(record); }), ErrorKind::Unavailable);
   EXPECT_EQ(store->get("a"), "1") << "reading needs no lock";
 }
 
@@ -227,8 +225,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, FolderStore, ::testing::Values(kLmdb, kDir), st
 
 TEST_P(FolderStore, IsUnavailableWithoutAParentFolder) {
   const std::string url = std::string(GetParam().name) + ":" + directory_ / "missing/store";
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(url),
-            url + ": cannot create the folder: No such file or directory");
+  EXPECT_EQ(failure_of([&] { open_store(url); }), ErrorKind::Unavailable);
 }
 
 TEST_P(FolderStore, IsNotCreatedByAReader) {
@@ -237,16 +234,6 @@ TEST_P(FolderStore, IsNotCreatedByAReader) {
   EXPECT_FALSE(fs::exists(folder_));
   put(*open(), "a", "1");
   EXPECT_EQ(read(), "1");
-}
-
-TEST_P(FolderStore, KeepsALogApartFromARecordOfTheSameName) {
-  const auto store = open();
-  append(*store, {"a"});
-  put(*store, kLog, "a record of the same name");
-  append(*store, {"b"});
-  EXPECT_EQ(store->get(kLog), "a record of the same name");
-  EXPECT_THAT(keys_in(*store), ElementsAre("a", "b"));
-  EXPECT_THAT(store->keys_with_prefix(""), ElementsAre(kLog));
 }
 
 TEST_P(FolderStore, WatchEndsWithTheFolder) {

@@ -34,19 +34,17 @@ class LmdbStore : public ::testing::Test {
   std::string folder_ = directory_ / "store";
 };
 
-// Like a mount point whose file system is missing.
-TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByAReader) {
+// Like a mount point whose file system is missing, or a file that was never copied.
+TEST_F(LmdbStore, IsNotMadeByAReaderInAnEmptyFolderOrFile) {
+  const auto failure = [this] {
+    return failure_of([&] { open_store("lmdb:" + folder_, IfMissing::Refuse); });
+  };
   std::filesystem::create_directory(folder_);
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
-            "lmdb:" + folder_ + ": cannot open a store: No such file or directory");
+  EXPECT_EQ(failure(), ErrorKind::Unavailable);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-}
-
-TEST_F(LmdbStore, IsNotMadeAnewByAReaderWhenItsFileIsEmpty) {
   put(*open(), "a", "1");
   std::filesystem::resize_file(folder_ + "/data.mdb", 0);
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
-            "lmdb:" + folder_ + ": cannot open a store: data.mdb is empty");
+  EXPECT_EQ(failure(), ErrorKind::Unavailable);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/data.mdb"));
 }
 
@@ -56,9 +54,14 @@ TEST_F(LmdbStore, RefusesAFileThatIsNotLmdb) {
   EXPECT_EQ(failure_of([&] { open(); }), ErrorKind::Data);
 }
 
-TEST_F(LmdbStore, SaysWhatToDoWhenItIsFull) {
+TEST_F(LmdbStore, PutsOrAppendsAllOrNothingWhenItIsFull) {
   const auto store = open("?map_size=1MiB");
   put(*store, "kept", "1");
+  const LogPosition last = append(*store, {"a"});
+  const std::vector<std::string> keys{"b", std::string(kMaxLoggedKeyBytes, 'x')};
+  EXPECT_EQ(failure_of([&] { append(*store, keys); }), ErrorKind::CannotCreate);
+  EXPECT_EQ(store->end_of(kLog), last);
+  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
   const std::vector<Record> records = records_of(numbered("", 32), std::string(kMaxValueBytes, 'x'));
   EXPECT_EQ(failure_of([&] { store->put_many(records); }), ErrorKind::CannotCreate);
   EXPECT_EQ(store->get("0"), std::nullopt) << "a batch is one transaction";
@@ -197,8 +200,8 @@ TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
               const auto store = open();
               const bool can_read = store->get("a") == "1" && store->keys_with_prefix("").size() == 1 &&
                                     store->end_of(kLog) == kBeforeAll && keys_in(*store).empty();
-              const auto is_refused = message_of<ErrorKind::Permission>([&] { put(*store, "a", "2"); });
-              return can_read && is_refused.starts_with("lmdb:" + folder_) ? 0 : 1;
+              const auto failure = failure_of([&] { put(*store, "a", "2"); });
+              return can_read && failure == ErrorKind::Permission ? 0 : 1;
             }),
             0);
 }
@@ -213,7 +216,6 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   EXPECT_EQ(store->get("a"), "1");
   EXPECT_EQ(store->end_of(kLog), LogPosition{});
   store->watch();
-  const std::string refused = "lmdb:" + folder_;
   EXPECT_EQ(failure_of([&] { put(*store, "a", "2"); }), ErrorKind::Permission);
   EXPECT_EQ(failure_of([&] { append(*store, {"b"}); }), ErrorKind::Permission);
 }
@@ -243,10 +245,8 @@ TEST_F(LmdbStore, IsNotOpenedByProcessesWithTheSameIdInTwoContainers) {
   });
   ASSERT_EQ(::read(opened[0], &byte, 1), 1);
   const auto refusal_in_container = [&] {
-    return wait_for(start_in_container([&] {
-      const std::string reason = message_of<ErrorKind::Unavailable>([&] { put(*open(), "a", "2"); });
-      return reason.find("with the id 1 as this one") != std::string::npos ? 0 : 1;
-    }));
+    return wait_for(start_in_container(
+        [&] { return failure_of([&] { put(*open(), "a", "2"); }) == ErrorKind::Unavailable ? 0 : 1; }));
   };
   EXPECT_EQ(refusal_in_container(), 0);
   EXPECT_EQ(open()->get("a"), "1") << "this process has another id";
@@ -283,26 +283,14 @@ TEST_F(LmdbStore, PositionsRiseWhenTheClockGoesBack) {
   EXPECT_EQ(append(*open(), {"c"}), log_position(milliseconds_of(ahead), 8)) << "after a trim, too";
 }
 
-TEST_F(LmdbStore, NamesALogThatHoldsAWrongHead) {
+TEST_F(LmdbStore, RefusesALogThatHoldsAWrongHead) {
   open();
   put_raw('\0' + kLog + '\0', "short");
   const auto store = open();
-  const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong head";
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { store->end_of(kLog); }), expected);
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { append(*store, {"a"}); }), expected);
+  EXPECT_EQ(failure_of([&] { store->end_of(kLog); }), ErrorKind::Data);
+  EXPECT_EQ(failure_of([&] { append(*store, {"a"}); }), ErrorKind::Data);
   put(*store, "a", "1");
   EXPECT_EQ(store->get("a"), "1");
-}
-
-TEST_F(LmdbStore, AppendsAllOrNothingWhenItIsFull) {
-  const auto store = open("?map_size=1MiB");
-  const LogPosition last = append(*store, {"a"});
-  EXPECT_EQ(failure_of([&] {
-              append(*store, {"b", std::string(kMaxLoggedKeyBytes, 'x')});
-            }),
-            ErrorKind::CannotCreate);
-  EXPECT_EQ(store->end_of(kLog), last);
-  EXPECT_EQ(store->read_after(kLog, {}, 10).size(), 1U);
 }
 
 TEST_F(LmdbStore, ReusesTheSpaceOfTrimmedEntries) {

@@ -44,14 +44,6 @@ TEST_F(ForgetfulStore, KeepsThePointerWhenAChunkIsGoneBeforeItMoves) {
   EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
 }
 
-TEST_F(ForgetfulStore, SaysThatASnapshotDoesNotFitIntoAServer) {
-  const MemcachedServer small({"-m", "2"});
-  const auto store = open_store(patient(small.url()));
-  const auto large = build_snapshot({.shard_count = 4096});
-  EXPECT_EQ(failure_of([&] { push(*store, view_of(large), {}); }), ErrorKind::CannotCreate);
-  EXPECT_EQ(failure_to_pull(*store), ErrorKind::MissingInput);
-}
-
 TEST_F(ForgetfulStore, PushesOnceMoreWhatWasForgottenInTheMiddle) {
   push(*store_, view_of(first_), {});
   hooked_.after_put = once([this] { server_.flush(); });
@@ -126,15 +118,6 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItMissesUntilTheBuildIsPushedAgain)
   EXPECT_EQ(again.record.generation, 2U);
   EXPECT_THAT(again.warnings, IsEmpty());
   EXPECT_EQ(generation_of_replica(), 2U);
-}
-
-TEST_F(MissingReplica, FailsARollbackWhosePointerItMisses) {
-  keysieve::push(*store_, view_of(second_), {});
-  const RollbackPlan plan = plan_rollback(*store_, "tags");
-  stop_replica();
-  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Unconfirmed);
-  EXPECT_EQ(pointer().current->restores, 1U);
-  continue_replica();
 }
 
 }  // namespace

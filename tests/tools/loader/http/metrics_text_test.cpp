@@ -72,54 +72,6 @@ TEST(Metrics, LetNoLabelEndEarly) {
               HasSubstr("\nkeysieve_seen_windows{set=\"a\\\"} 1\\nfake{x=\\\"\\\\\"} 2\n"));
 }
 
-// full_view() with a history, and with a set that is not published.
-LoaderView long_view() {
-  LoaderView view = full_view();
-  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
-  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) report->pulls.add(duration);
-  report->diagnosis.reason = "generation 8 refused: \"tags\" shrank\xff";
-  report->cache_trouble = "no space";
-  report->adds_kept = 20;
-  report->refused.front() = 3;
-  report->damages = 2;
-  report->history = {{.at = 1'700'003'500,
-                      .event = "refused",
-                      .generation = 8,
-                      .key_count = 10,
-                      .bytes = 4096,
-                      .reason = "it shrank"},
-                     {.at = 1'700'000'600,
-                      .event = "published",
-                      .generation = 7,
-                      .publication = 9,
-                      .key_count = 80000,
-                      .known_absent = 2000000,
-                      .bytes = 122880,
-                      .pull_seconds = 0.25,
-                      .publish_seconds = 0.125}};
-  view.sets.front().loader = report;
-  view.sets.front().bypasses = Bypasses{.by_operator = 1'700'009'999};
-  view.sets.front().troubles = {"refused", "not_cached"};
-
-  LoadedSet never;
-  auto pending = std::make_shared<SetReport>();
-  pending->name = never.name = "never";
-  pending->store = "main";
-  never.trouble = ErrorKind::MissingInput;
-  never.reason = "no such set";
-  never.troubles = {"missing_input"};
-  never.loader = pending;
-  view.sets.push_back(never);
-
-  LoadedSeenSet lost;
-  lost.name = lost.loader.name = "lost";
-  lost.reason = "there is no page";
-  lost.loader.is_full = true;
-  lost.loader.saves_lost = 2;
-  view.seen.push_back(lost);
-  return view;
-}
-
 std::string golden(const std::string& name) {
   std::string text = read(KEYSIEVE_SOURCES "/tests/tools/loader/http/golden/" + name);
   const std::string version = "VERSION";

@@ -139,6 +139,36 @@ INSTANTIATE_TEST_SUITE_P(OfAFolder, Histories,
                          ::testing::Combine(::testing::Values(&kDirHistory), ::testing::ValuesIn(kOfAFolder)),
                          name_of);
 
+// The switches of a bypass, one set's and that of all, each in force until it is lifted or cannot be read.
+constexpr Row kBypasses[]{
+    {"OfTheSet", "push; look; bypass set; look none maybe; reboot; look none maybe; lift set; look"},
+    {"OfAllSets", "push; look; bypass all; look none maybe; lift all; look"},
+    {"BeforeTheFirstPush", "bypass all; look not_pushed; push; look none maybe; lift all; look"},
+    {"WhileTheStoreIsAway", "push; bypass set; look none maybe; away; look unavailable maybe"},
+    {"OfTheOperatorBesideThatOfTheStore",
+     "push; look; bypass here; look none maybe; bypass set; look none maybe; lift set; look none maybe; "
+     "bypass set; lift here; look none maybe; lift set; look"},
+    {"OfTheSetWhileThePointerIsMissing",
+     "push; save whole; bypass set; look none maybe; lose pointer; look not_pushed maybe; lift all; look "
+     "not_pushed maybe; load records whole; look"},
+    {"OfTheSetWhileThePointerIsDamaged",
+     "push; save whole; bypass set; look none maybe; spoil pointer; look refused maybe; lift all; look "
+     "refused maybe; load records whole; look"},
+    {"OfTheSetWhileThePointerIsTooLarge",
+     "push; save whole; bypass set; look none maybe; swell pointer; look refused maybe; load records whole; "
+     "look"},
+    {"OfAllSetsWhileThePointerIsMissing",
+     "push; save whole; look; lose pointer; bypass all; look not_pushed maybe; lift all; look not_pushed "
+     "maybe; load records whole; look"},
+    {"OfAllSetsWhileThePointerIsDamaged",
+     "push; save whole; look; spoil pointer; bypass all; look refused maybe; load records whole; look"},
+    {"WhoseRecordSaysNothing", "push; look; spoil bypass; look none maybe; lift all; look"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Bypasses, Histories,
+                         ::testing::Combine(::testing::Values(&kDirHistory), ::testing::ValuesIn(kBypasses)),
+                         name_of);
+
 constexpr Row kOfAStoreThatForgets[]{
     {"NumbersThatBeginAgain",
      "push; look; away; look unavailable; back; wipe; look not_pushed; reboot; look not_pushed; live 1; "

@@ -4,11 +4,13 @@
 #include <sstream>
 #include <thread>
 
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/delete_set.hpp"
+#include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {
@@ -108,7 +110,7 @@ void History::play(std::string_view script) {
     SCOPED_TRACE(text);
     try {
       step(text);
-      promises_.has_written();
+      if (!is_spoiled_) promises_.has_written();
       promises_.check(workers_);
     } catch (const Broken& broken) {
       ADD_FAILURE() << broken.what;
@@ -152,6 +154,7 @@ void History::push(const Build& build) {
 
 void History::load(const std::string& name, Part part) {
   kind_.copy(site_.root(), name, "", part);
+  is_spoiled_ = false;
   promises_.store_was_replaced(part == Part::Records ? promises_.logged() : saved_[name]);
 }
 
@@ -185,6 +188,13 @@ bool History::change_store(const std::vector<std::string>& words) {
     load("nothing", Part::Log);
   } else if (verb == "lose" && last == "pointer") {
     remove_record(*direct_, pointer_key(*direct_, kSimulatedSet));
+  } else if (verb == "spoil" || verb == "swell") {
+    is_spoiled_ = last == "pointer";
+    put(*direct_, last == "bypass" ? "keysieve:bypass" : pointer_key(*direct_, kSimulatedSet),
+        verb == "swell" ? std::string(kMaxValueBytes + 1, ' ') : "{");
+  } else if ((verb == "bypass" || verb == "lift") && last != "here") {
+    set_store_bypass(*direct_, last == "set" ? std::optional<std::string>(kSimulatedSet) : std::nullopt,
+                     verb == "bypass" ? std::optional<UnixSeconds>(0) : std::nullopt);
   } else if (verb == "wipe") {
     load("nothing", Part::All);
   } else if (verb == "delete") {
@@ -236,6 +246,8 @@ bool History::change_host(const std::vector<std::string>& words) {
     start();
     refresher_->publish_cached(now_);
     promises_.has_started(workers_);
+  } else if (verb == "bypass" || verb == "lift") {
+    set_bypass(site_.directory(), kSimulatedSet, verb == "bypass" ? 0 : kBypassOver);
   } else if (words.back() == "mirror") {
     fs::remove(site_.cache() + "/tags.adds");
   } else if (verb == "shrink" || verb == "guard") {

@@ -44,6 +44,8 @@ class History : public SetRefresherTest {
   // - away, back: the store cannot be asked, and can again.
   // - save N, load N, load log N, load records N: copies what the store holds, and brings it back.
   // - lose log, lose pointer, wipe, delete: the store loses them, or all; as `keysieve delete`.
+  // - spoil pointer, swell pointer, spoil bypass: the record holds something else, or too much.
+  // - bypass set, bypass all, lift set, lift all: of the store. bypass here, lift here: the operator's own.
   // - shrink, guard: the host's guards are the usual ones; they refuse every build.
   // - live N, has R: the build with that number answers, 0: none; the keys are maybe.
   // - X fails: the step X throws an Error.
@@ -88,6 +90,7 @@ class History : public SetRefresherTest {
   std::map<std::string, const Build*> builds_;
   std::map<std::string, Logged> saved_;
   UnixSeconds as_of_ = 1'700'000'000;
+  bool is_spoiled_ = false;  // the pointer record: then nothing is read from it
 };
 
 }  // namespace keysieve::test

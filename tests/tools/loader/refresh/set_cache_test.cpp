@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
+#include <tuple>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
@@ -29,10 +28,12 @@ namespace {
 constexpr PublicKey kFirst{1, 2, 3};
 constexpr PublicKey kSecond{4, 5, 6};
 
+using Names = std::vector<std::string>;
+
 class SetCacheTest : public ::testing::Test {
  protected:
-  [[nodiscard]] std::vector<std::string> file_names() const {
-    std::vector<std::string> names;
+  [[nodiscard]] Names file_names() const {
+    Names names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       names.push_back(entry.path().filename());
     }
@@ -57,8 +58,6 @@ class SetCacheTest : public ::testing::Test {
   SnapshotBytes tags_ = build_snapshot("tags", kKeys);
   SnapshotBytes other_ = build_snapshot("tags", first_keys(10));
 };
-
-using Names = std::vector<std::string>;
 
 TEST_F(SetCacheTest, KeepsOnlyTheLast) {
   for (const std::uint64_t generation : {9U, 10U, 1U}) {
@@ -136,13 +135,27 @@ TEST_F(SetCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
     for (const mode_t mode : {0660U, 0606U}) expect_refused(file, mode, 0640);
   }
   EXPECT_TRUE(cache_.load());
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  const Names before = file_names();
+  EXPECT_EQ(failure_of([&] { cache_.save(8, other_.get()); }), ErrorKind::NotTrusted);
+  EXPECT_EQ(failure_of([&] { cache_.save_seen(); }), ErrorKind::NotTrusted);
+  EXPECT_EQ(file_names(), before);
 }
 
-TEST_F(SetCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
-  EXPECT_EQ(failure_of([&] { cache_.save(7, tags_.get()); }), ErrorKind::NotTrusted);
-  EXPECT_EQ(failure_of([&] { cache_.save_seen(); }), ErrorKind::NotTrusted);
-  EXPECT_EQ(file_names(), Names{});
+TEST_F(SetCacheTest, RefusesASnapshotThatIsCutShortOfAnotherSetOrBehindALink) {
+  const auto failure = [this] { return failure_of([&] { static_cast<void>(cache_.load()); }); };
+  cache_.save(7, tags_.get());
+  for (const std::uintmax_t size : {5000U, 0U}) {
+    std::filesystem::resize_file(cache_.path_of(), size);
+    EXPECT_EQ(failure(), ErrorKind::Data) << size;
+  }
+  cache_.save(8, build_snapshot("shop", kKeys).get());
+  EXPECT_EQ(failure(), ErrorKind::Data);
+  cache_.save(9, tags_.get());
+  EXPECT_EQ(cache_.load()->generation, 9U);
+  std::filesystem::rename(cache_.path_of(), folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", cache_.path_of());
+  EXPECT_EQ(failure(), ErrorKind::MissingInput);
 }
 
 TEST_F(SetCacheTest, IsPreparedWithoutWhatACrashLeftAndNothingElseIsRemoved) {
@@ -157,49 +170,6 @@ TEST_F(SetCacheTest, IsPreparedWithoutWhatACrashLeftAndNothingElseIsRemoved) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
   prepare_cache(folder_.path());
   EXPECT_EQ(file_names(), others);
-}
-
-TEST_F(SetCacheTest, RefusesATruncatedOrEmptySnapshot) {
-  cache_.save(7, tags_.get());
-  for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
-    std::filesystem::resize_file(cache_.path_of(), size);
-    EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load()); }), ErrorKind::Data) << size;
-  }
-  cache_.save(8, tags_.get());
-  EXPECT_EQ(cache_.load()->generation, 8U);
-}
-
-TEST_F(SetCacheTest, RefusesTheSnapshotOfAnotherSet) {
-  SetCache shop(folder_.path(), "shop");
-  shop.save(7, tags_.get());
-  EXPECT_EQ(failure_of([&] { static_cast<void>(shop.load()); }), ErrorKind::Data);
-}
-
-TEST_F(SetCacheTest, GivesNoSnapshotTheGenerationOfAnotherThatReplacesIt) {
-  cache_.save(1, other_.get());
-  std::atomic<bool> is_over{false};
-  std::thread another_loader([&] {
-    for (std::uint64_t generation = 2; !is_over; ++generation)
-      cache_.save(generation, generation % 2 == 0 ? tags_.get() : other_.get());
-  });
-  int found = 0;
-  for (int i = 0; i < 2000; ++i) {
-    const auto cached = SetCache(folder_.path(), "tags").load();
-    if (!cached) continue;
-    ++found;
-    const auto keys = SnapshotView::decode(cached->bytes.get(), "test", Check::Tables).header().key_count;
-    EXPECT_EQ(keys, cached->generation % 2 == 0 ? 1000U : 10U) << cached->generation;
-  }
-  is_over = true;
-  another_loader.join();
-  EXPECT_GT(found, 0);
-}
-
-TEST_F(SetCacheTest, DoesNotFollowASymbolicLink) {
-  cache_.save(7, tags_.get());
-  std::filesystem::rename(cache_.path_of(), folder_ / "elsewhere");
-  std::filesystem::create_symlink(folder_ / "elsewhere", cache_.path_of());
-  EXPECT_EQ(failure_of([&] { static_cast<void>(cache_.load()); }), ErrorKind::MissingInput);
 }
 
 TEST_F(SetCacheTest, KeepsTheNewestMomentsOfTheSignersThatCount) {
@@ -253,25 +223,6 @@ TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   start();
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
-}
-
-// Once it is trusted, it is tried again after a wait: at each look it would be read in vain.
-TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
-  site_.push("tags", kKeys);
-  site_.add("tags", kAdded);
-  refresh();
-  site_.wipe_shared_memory();
-  site_.remove_store();
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
-  start();
-  EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::StoreUnreachable);
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
-  refresher_->refresh(kStart + Milliseconds(500));
-  EXPECT_EQ(site_.live("tags"), std::nullopt);
-  refresher_->refresh(kStart + Milliseconds(1200));
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 // Not trusted, so nothing is saved there: as when it is full, or of the wrong owner.

@@ -1,4 +1,6 @@
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "core/builder/base/log_positions.hpp"
@@ -26,21 +28,6 @@ class SignedSetRefresher : public SetRefresherTest {
                                            const std::string& set_name = "tags") {
     return build_snapshot(set_name, keys, as_of, 0.01, {}, signer);
   }
-  // By someone without the key: the signature is that of the header before.
-  static SnapshotBytes forged(SnapshotBytes snapshot, UnixSeconds as_of) {
-    auto header = load<SnapshotHeader>(snapshot.get().data());
-    header.as_of = as_of;
-    header.header_checksum = header_checksum(header);
-    store(snapshot.get().data(), header);
-    return snapshot;
-  }
-  [[nodiscard]] SnapshotBytes built_at(UnixSeconds moment, KeyRange keys) const {
-    SnapshotBytes snapshot = built(&key_, keys);
-    auto header = load<SnapshotHeader>(snapshot.get().data());
-    header.built_at = moment;
-    seal_front(snapshot.get().first(snapshot_layout(header).shards.offset), header, &key_);
-    return snapshot;
-  }
   // As anyone may who can write to the store.
   void push_any(const SnapshotBytes& snapshot) const {
     const auto store = open_store(site_.store_url());
@@ -51,61 +38,116 @@ class SignedSetRefresher : public SetRefresherTest {
     push_any(built(&key_));
     ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
-  void expect_refused(ErrorKind kind, std::uint64_t refusals = 1) {
-    EXPECT_THAT(refresh(), IsRefused());
-    EXPECT_EQ(refused(kind), refusals) << refresher_->outcome().reason;
-    EXPECT_EQ(site_.live_generation("tags"), 1U) << "what is live stays";
-    EXPECT_TRUE(site_.knows("tags", kKeys));
-  }
-
   const SigningKey key_ = signing_key('1');
   const SigningKey other_ = signing_key('2');
 };
 
-TEST_F(SignedSetRefresher, KeepsWhatIsLiveUnlessItsKeyHasSignedTheNext) {
-  go_live_signed();
-  std::uint64_t refusals = 0;
-  const auto expect_next_refused = [&](const SnapshotBytes& next) {
-    push_any(next);
-    expect_refused(ErrorKind::NotSigned, ++refusals);
-  };
-  expect_next_refused(built(nullptr, kMoreKeys, kMoment + 1));
-  expect_next_refused(built(&other_, kMoreKeys, kMoment + 1));
-  expect_next_refused(forged(built(&key_, kMoreKeys, kMoment + 1), kMoment + 2));
+// Histories in which each push has a key more than the one before.
+struct SignedRow {
+  const char* name;
+  // - push SIGNER MOMENT, push SIGNER MOMENT built MOMENT: own, other, none, or forged: with the signature of
+  //   the header before, as by someone without the key. MOMENT: seconds, or latest.
+  // - look N, look REASON N: is well, or refuses the next. Then generation N is live, 0: none.
+  // - trust own, trust own other, trust other, trust none: the set's public keys, for a loader that begins.
+  // - rollback: in the store. reboot: without memory. lose cache.
+  const char* script;
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const SignedRow& row, std::ostream* out) { *out << row.script; }
+};
+
+class SignedHistories : public SignedSetRefresher, public ::testing::WithParamInterface<SignedRow> {
+ protected:
+  static UnixSeconds moment(const std::string& word) {
+    return word == "latest" ? kLatestMoment : kMoment + std::stoi(word);
+  }
+  void push(const std::vector<std::string>& words) {
+    const bool is_forged = words[1] == "forged";
+    const Signer* signer = words[1] == "none" ? nullptr : words[1] == "other" ? &other_ : &key_;
+    SnapshotBytes snapshot = built(signer, {0, ++keys_}, is_forged ? kMoment : moment(words[2]));
+    auto header = load<SnapshotHeader>(snapshot.get().data());
+    header.as_of = moment(words[2]);
+    if (words.size() > 3) header.built_at = moment(words[4]);
+    if (is_forged) {
+      header.header_checksum = header_checksum(header);
+      store(snapshot.get().data(), header);
+    } else {
+      seal_front(snapshot.get().first(snapshot_layout(header).shards.offset), header, signer);
+    }
+    push_any(snapshot);
+  }
+  void look(const std::vector<std::string>& words) {
+    const auto before = site_.live("tags");
+    const RefreshOutcome& outcome = refresh();
+    if (words.size() == 2) {
+      EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+    } else {
+      EXPECT_THAT(outcome, IsRefused());
+      EXPECT_GT(refused(words[1] == "older" ? ErrorKind::Older : ErrorKind::NotSigned), 0U) << outcome.reason;
+    }
+    EXPECT_EQ(site_.live_generation("tags"), std::stoull(words.back()));
+    const auto now = site_.live("tags");
+    if (before && now && before->generation == now->generation) {
+      EXPECT_EQ(before->id, now->id);
+    }
+  }
+  void step(const std::vector<std::string>& words) {
+    if (words[0] == "push") {
+      push(words);
+    } else if (words[0] == "look") {
+      look(words);
+    } else if (words[0] == "rollback") {
+      site_.roll_back("tags");
+    } else if (words[0] == "lose") {
+      std::filesystem::remove(site_.cache() + "/tags.ks");
+    } else {
+      if (words[0] == "reboot") site_.wipe_shared_memory();
+      if (words[0] == "trust") set_.public_keys.clear();
+      if (std::ranges::count(words, "own") != 0) set_.public_keys.push_back(key_.public_key());
+      if (std::ranges::count(words, "other") != 0) set_.public_keys.push_back(other_.public_key());
+      start();
+    }
+  }
+
+ private:
+  int keys_ = 1000;
+};
+
+TEST_P(SignedHistories, PublishOnlyWhatAKeyOfTheSetHasSignedAndNothingOlder) {
+  std::istringstream steps{std::string(GetParam().script)};
+  for (std::string text; std::getline(steps >> std::ws, text, ';') && !HasFailure();) {
+    SCOPED_TRACE(text);
+    std::istringstream stream(text);
+    step({std::istream_iterator<std::string>(stream), {}});
+  }
 }
 
-TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnOlderOneIsReplayedAfterARebootToo) {
-  push_any(built(&key_, kKeys, kMoment + 3600));
-  ASSERT_EQ(trouble(), Trouble::None);
-  push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused(ErrorKind::Older);
-  site_.wipe_shared_memory();
-  start();
-  expect_refused(ErrorKind::Older);
-}
+constexpr SignedRow kSignedRows[]{
+    {"NotItsKey",
+     "push own 0; look 1; push none 1; look not_signed 1; push other 1; look not_signed 1; push forged 2; "
+     "look not_signed 1"},
+    {"Replay", "push own 3600; look 1; push own 0; look older 1; reboot; look older 1"},
+    {"ReplayOfAnEarlierBuildOfTheSameList",
+     "push own 0 built 60; look 1; push own 0 built 59; look older 1; push own 0 built 61; look 3"},
+    {"ReplayWhenNothingIsLive",
+     "push own 3600; look 1; lose cache; reboot; push own 0; look older 0; push own 3601; look 3"},
+    {"RollbackWhichIsWhatAReplayLooksLike",
+     "push own 0; look 1; push own 1; look 2; rollback; look older 2; push own 2; look 4"},
+    {"TwoKeysWhileBuildersMoveToTheNext",
+     "trust own other; push own 0; look 1; push other 1; look 2; trust other; look 2; push own 2; look "
+     "not_signed 2"},
+    {"LiveBeforeTheSetHadAKeyAndNotSigned",
+     "trust none; push none 3600; look 1; trust own; look not_signed 1; push own 3601; look 2"},
+    {"LiveBeforeTheSetHadAKeyAndForged",
+     "trust none; push forged latest; look 1; trust own; look not_signed 1; push own 0; look 2"},
+    {"LiveBeforeTheSetHadAKeyAndSigned",
+     "trust none; push own 3600; look 1; trust own; look 1; push own 0; look older 1"},
+    {"MomentOfAKeyThatWasTakenOffTheListAsStolen",
+     "trust own other; push other latest; look 1; trust own; push own 0; look 2"},
+};
 
-TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnEarlierBuildOfTheSameListIsReplayed) {
-  push_any(built_at(kMoment + 60, kKeys));
-  ASSERT_EQ(trouble(), Trouble::None);
-  push_any(built_at(kMoment + 59, kMoreKeys));
-  expect_refused(ErrorKind::Older);
-  push_any(built_at(kMoment + 61, kMoreKeys));
-  EXPECT_EQ(trouble(), Trouble::None);
-}
-
-// Neither shared memory nor a cached snapshot is left.
-TEST_F(SignedSetRefresher, RefusesAReplayWhenNothingIsLive) {
-  push_any(built(&key_, kKeys, kMoment + 3600));
-  ASSERT_EQ(trouble(), Trouble::None);
-  site_.wipe_shared_memory();
-  std::filesystem::remove(site_.cache() + "/tags.ks");
-  start();
-  push_any(built(&key_, kMoreKeys, kMoment));
-  EXPECT_THAT(refresh(), IsRefused());
-  EXPECT_EQ(site_.live("tags"), std::nullopt);
-  push_any(built(&key_, kMoreKeys, kMoment + 3601));
-  EXPECT_EQ(trouble(), Trouble::None);
-}
+INSTANTIATE_TEST_SUITE_P(Rows, SignedHistories, ::testing::ValuesIn(kSignedRows),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 // Its records are not signed: only what was live and has the right signature says how new a set was.
 TEST_F(SignedSetRefresher, IsNotHeldBackByAMomentInTheStore) {
@@ -121,27 +163,6 @@ TEST_F(SignedSetRefresher, IsNotHeldBackByAMomentInTheStore) {
   push_any(built(&key_, kMoreKeys, kMoment + 2));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-}
-
-// A rollback is what a replay looks like.
-TEST_F(SignedSetRefresher, RefusesARollback) {
-  go_live_signed();
-  push_any(built(&key_, kMoreKeys, kMoment + 1));
-  ASSERT_EQ(trouble(), Trouble::None);
-  site_.roll_back("tags");
-  EXPECT_THAT(refresh(), IsRefused());
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
-TEST_F(SignedSetRefresher, TakesTheOlderListBuiltAgain) {
-  go_live_signed();
-  push_any(built(&key_, kMoreKeys, kMoment + 1));
-  ASSERT_EQ(trouble(), Trouble::None);
-  push_any(built(&key_, kKeys, kMoment + 2));
-  set_.guards.max_shrink.reset();
-  start();
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
 TEST_F(SignedSetRefresher, KeepsAddedKeysInTheOlderListBuiltAgain) {
@@ -174,19 +195,6 @@ TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherSetIsPassedOff) {
   EXPECT_TRUE(site_.holds("tags", kKeys));
 }
 
-TEST_F(SignedSetRefresher, TakesEitherOfTwoKeysWhileBuildersMoveToTheNext) {
-  set_.public_keys.push_back(other_.public_key());
-  start();
-  go_live_signed();
-  push_any(built(&other_, kMoreKeys, kMoment + 1));
-  EXPECT_EQ(trouble(), Trouble::None);
-  set_.public_keys = {other_.public_key()};
-  start();
-  EXPECT_EQ(trouble(), Trouble::None);
-  push_any(built(&key_, kMoreKeys, kMoment + 2));
-  EXPECT_THAT(refresh(), IsRefused());
-}
-
 TEST_F(SignedSetRefresher, RefusesACachedSnapshotThatIsNotSigned) {
   SetCache(site_.cache(), "tags").save(1, built(nullptr).get());
   site_.remove_store();
@@ -195,61 +203,6 @@ TEST_F(SignedSetRefresher, RefusesACachedSnapshotThatIsNotSigned) {
   SetCache(site_.cache(), "tags").save(1, built(&key_).get());
   refresh();
   EXPECT_TRUE(site_.knows("tags", kKeys));
-}
-
-// It was published before the set had a public key.
-TEST_F(SignedSetRefresher, SaysThatWhatIsLiveIsNotSigned) {
-  set_.public_keys.clear();
-  start();
-  push_any(built(nullptr, kKeys, kMoment + 3600));
-  ASSERT_EQ(trouble(), Trouble::None);
-  set_.public_keys = {key_.public_key()};
-  start();
-  expect_refused(ErrorKind::NotSigned);
-  push_any(built(&key_, kMoreKeys, kMoment + 3601));
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
-// It names the builder's key, and was published before the set had one.
-TEST_F(SignedSetRefresher, DoesNotTrustAForgedLivePublication) {
-  set_.public_keys.clear();
-  start();
-  push_any(forged(built(&key_), kLatestMoment));
-  ASSERT_EQ(trouble(), Trouble::None);
-  set_.public_keys = {key_.public_key()};
-  start();
-  expect_refused(ErrorKind::NotSigned);
-  push_any(built(&key_, kMoreKeys));
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
-TEST_F(SignedSetRefresher, TrustsWhatWasLiveBeforeItHadAPublicKey) {
-  set_.public_keys.clear();
-  start();
-  push_any(built(&key_, kKeys, kMoment + 3600));
-  ASSERT_EQ(trouble(), Trouble::None);
-  const PublicationId before = site_.live("tags")->id;
-  set_.public_keys = {key_.public_key()};
-  start();
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live("tags")->id, before);
-  push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused(ErrorKind::Older);
-}
-
-// Who has stolen it may have signed any moment.
-TEST_F(SignedSetRefresher, ForgetsTheMomentOfAKeyThatWasTakenOffTheList) {
-  set_.public_keys = {key_.public_key(), other_.public_key()};
-  start();
-  push_any(built(&other_, kKeys, kLatestMoment));
-  ASSERT_EQ(trouble(), Trouble::None);
-  set_.public_keys = {key_.public_key()};
-  start();
-  push_any(built(&key_, kMoreKeys, kMoment));
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 
 }  // namespace

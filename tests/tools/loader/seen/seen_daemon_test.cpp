@@ -22,20 +22,6 @@ namespace {
 
 using Codes = std::vector<std::string_view>;
 
-TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
-  site_.configure(clicks());
-  start();
-  ASSERT_TRUE(is_ready()) << worker().reason();
-  EXPECT_EQ(add_many(0, 100), 100);
-  keysieved_->send(SIGKILL);
-  keysieved_.reset();
-  EXPECT_EQ(add_many(0, 200), 100);
-  start();
-  ASSERT_TRUE(says("clicks: goes on with 1 filter")) << log();
-  EXPECT_EQ(add_many(0, 200), 0);
-  EXPECT_EQ(keysieved_->stop(), 0);
-}
-
 TEST_F(KeysievedSeen, SavesWhatIsNewBeforeItEndsOrBeginsAgainAndNothingTwice) {
   const std::string hourly = clicks("store = \"main\"\nsave_interval = \"1h\"\n");
   site_.configure(hourly);
@@ -143,70 +129,6 @@ TEST_F(KeysievedSeen, GoesOnWithASetThatItHasLeftIfTheNextProgramDoesNotBegin) {
   config.directory = site_.root() / "other";
   EXPECT_TRUE(loader.hand_over(config).empty());
   EXPECT_EQ(troubles(), Codes{"not_configured"});
-}
-
-// What is in its windows stays seen until they are over, so that a set may move to another loader.
-TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
-  const std::string short_set = "[[seen]]\nname = \"short\"\nkeys = 400\nwindow = \"1s\"\nwindows = 2\n";
-  const std::string folder = seen_directory(site_.directory()) + "/short";
-  site_.configure(clicks() + short_set);
-  start();
-  ASSERT_TRUE(is_ready()) << worker().reason();
-  EXPECT_EQ(add_many(0, 100), 100);
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder + "/page"); }));
-  SeenReader reader({.directory = site_.directory()}, "short");
-  ASSERT_TRUE(eventually([&] {
-    reader.check_soon();
-    reader.follow();
-    return reader.is_ready();
-  }));
-  const SeenEntry newest = reader.page()->entry(SeenState::of(reader.page()->state).end() - 1);
-  site_.configure(tags_set);
-  keysieved_->send(SIGHUP);
-  ASSERT_TRUE(says("short: is not configured any more; it ends when its windows are over")) << log();
-  EXPECT_TRUE(says("short: is not configured any more and its windows are over; its memory is freed"))
-      << log();
-  EXPECT_FALSE(std::filesystem::exists(folder));
-  EXPECT_EQ(failure_of([&] {
-              Segment::attach(newest.segment_key, newest.plan.segment_bytes(), ::geteuid(), "short");
-            }),
-            ErrorKind::MissingInput);
-  reader.check_soon();
-  reader.follow();
-  EXPECT_FALSE(reader.is_ready());
-  // Its window lasts for a year.
-  EXPECT_EQ(seen_set_facts(site_.directory(), "clicks", unix_now()).troubles, Codes{"not_configured"});
-  EXPECT_EQ(add_many(0, 200), 100);
-  // As in another loader's configuration.
-  site_.configure(clicks());
-  keysieved_->send(SIGHUP);
-  ASSERT_TRUE(eventually([&] {
-    return seen_set_facts(site_.directory(), "clicks", unix_now()).troubles.empty();
-  })) << log();
-  EXPECT_EQ(add_many(0, 200), 0);
-}
-
-// What it waits for cannot come any more.
-TEST_F(KeysievedSeen, LeavesNothingOfASetThatWaitsForItsStore) {
-  site_.configure(clicks("store = \"main\"\non_unavailable = \"new\"\n"));
-  site_.remove_store();
-  start();
-  ASSERT_TRUE(eventually([this] { return worker().on_unavailable() == OnUnavailable::New; })) << log();
-  site_.configure(tags_set);
-  keysieved_->send(SIGHUP);
-  EXPECT_TRUE(eventually([this] {
-    return !std::filesystem::exists(seen_directory(site_.directory()) + "/clicks");
-  })) << log();
-}
-
-TEST_F(KeysievedSeen, LivesNextToAPublishedSetOfTheSameName) {
-  site_.push("clicks", kKeys);
-  site_.configure("[[set]]\nname = \"clicks\"\nstore = \"main\"\n" + clicks());
-  start();
-  ASSERT_TRUE(is_ready()) << worker().reason();
-  ASSERT_TRUE(follows("clicks", 1)) << log();
-  EXPECT_EQ(add_many(5000, 100), 100);
-  EXPECT_TRUE(site_.knows("clicks", kKeys));
 }
 
 TEST_F(KeysievedSeen, SaysThatTheDirectoryIsFullAndGoesOnWithTheOthers) {

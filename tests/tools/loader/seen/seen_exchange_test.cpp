@@ -48,18 +48,6 @@ TEST_F(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   EXPECT_EQ(web1_.tap.entries_appended, 2U) << "what was restored is in the store";
 }
 
-// As in a reload that a shutdown follows at once.
-TEST_F(SeenExchangeTest, SendsWhatWasAddedSinceItsPredecessorEndedEvenIfItNeverLooks) {
-  web1_.look(kNoon);
-  web1_.stop();
-  EXPECT_EQ(web1_.add_many(0, 100), 100U);
-  web1_.start();
-  web1_.save();
-  web1_.reboot_and_start();
-  web1_.look(kNoon + kMinute);
-  EXPECT_EQ(web1_.count_of(0, 100), 100U);
-}
-
 // Each append may wait for a replica that is down, and after each that failed all of the log is read again.
 TEST_F(SeenExchangeTest, OnlyReadsForAWhileAfterAnAppendHasFailed) {
   web1_.config().save_interval = Milliseconds(1);
@@ -110,35 +98,6 @@ TEST_P(SeenExchangeOver, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   EXPECT_LE(web2_.tap.entries_read, 3U);
 }
 
-// The loader alone, or the whole host.
-TEST_F(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMissed) {
-  SeenConfig config = clicks_config("web1");
-  config.windows = 4;
-  SeenHost web1(config, url_);
-  config.host = "web2";
-  SeenHost web2(config, url_);
-  web1.look(kNoon);
-  web2.look(kNoon);
-  for (const bool is_reboot : {false, true}) {
-    SCOPED_TRACE(is_reboot);
-    const UnixSeconds begin = kNoon + (is_reboot ? 30 * kMinute : 0);
-    const std::uint64_t first_key = is_reboot ? 10'000 : 0;
-    web1.look(begin);
-    is_reboot ? web1.reboot() : web1.stop();
-    web2.look(begin + 10 * kMinute);
-    EXPECT_EQ(web2.add_many(first_key, 500), 500U);
-    web2.look(begin + 20 * kMinute);
-    web1.start();
-    EXPECT_EQ(web1.look(begin + 20 * kMinute).reason, "");
-    EXPECT_EQ(web1.add_many(first_key, 500), 0U);
-    EXPECT_EQ(web2.look(begin + 20 * kMinute + 2).reason, "");
-    EXPECT_EQ(web2.add_many(first_key, 500), 0U);
-  }
-  web1.look(kNoon + 2 * kHour);
-  web1.look(kNoon + 3 * kHour);
-  EXPECT_EQ(web1.worker().attached().size, 2U) << "all older ones are over";
-}
-
 // Up to the fourth filter, of the newest window and of the one before it.
 TEST_F(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
   look(kNoon);
@@ -155,53 +114,6 @@ TEST_F(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
   EXPECT_GE(web2_.count_of(0, 20'000), new_at_first);
   EXPECT_GE(web2_.count_of(600'000, 20'000), new_later);
   EXPECT_EQ(web2_.look(kNoon + 12 * kMinute).reason, "");
-}
-
-// The running window keeps the sizes with which it began.
-TEST_F(SeenExchangeTest, MergesAWindowThatGrowsAfterANewConfigurationOfBoth) {
-  look(kNoon);
-  for (SeenHost* host : {&web1_, &web2_}) {
-    host->config().keys = 5'000;
-    host->start();
-    host->look(kNoon + 1);
-  }
-  web2_.add_slowly(0, 3'000, kNoon + 2);
-  EXPECT_EQ(web1_.look(kNoon + 3).reason, "");
-  EXPECT_EQ(web1_.add_many(0, 3'000), 0U);
-}
-
-TEST_F(SeenExchangeTest, AWindowThatGrowsAtItsVeryEndReachesTheOther) {
-  look(kNoon);
-  web2_.add_slowly(0, 3'000, kNoon + 10 * kMinute - 1);
-  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "");
-  EXPECT_EQ(web1_.add_many(0, 3'000), 0U);
-  EXPECT_EQ(web1_.worker().attached().size, 3U);
-  EXPECT_EQ(web1_.add_many(10'000, 10), 10U);
-  web1_.look(kNoon + 20 * kMinute);
-  EXPECT_EQ(web1_.count_of(10'000, 10), 10U);
-  web1_.look(kNoon + 30 * kMinute);
-  EXPECT_EQ(web1_.count_of(10'000, 10), 0U);
-}
-
-TEST_F(SeenExchangeTest, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
-  SeenConfig config = clicks_config("web3");
-  config.keys = 5'000;
-  SeenHost web3(config, url_);
-  look(kNoon);
-  web3.look(kNoon);
-  web3.add(1);
-  web2_.add(2);
-  web3.look(kNoon);
-  web2_.look(kNoon);
-  EXPECT_EQ(web1_.look(kNoon).reason,
-            "host web3 has other filters: keys, window, windows and fpr must be the same");
-  EXPECT_FALSE(web1_.add(2));
-  EXPECT_TRUE(web1_.add(1));
-  EXPECT_THAT(web1_.look(kNoon + 1).reason, HasSubstr("web3"));
-  web2_.look(kNoon + 1);
-  EXPECT_FALSE(web2_.add(1)) << "it was sent all the same";
-  EXPECT_THAT(web1_.look(kNoon + 9 * kMinute).reason, HasSubstr("web3")) << "as long as the window lasts";
-  EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).reason, "");
 }
 
 // It was saved, ran without the store, and is saved again.
@@ -283,21 +195,6 @@ TEST_F(SeenExchangeTest, GoesOnWithTheFiltersThatAreThereAfterEachRequest) {
   EXPECT_EQ(web1_.report().reason, "");
   EXPECT_EQ(web2_.look(kNoon + 20 * kMinute).reason, "");
   EXPECT_EQ(web2_.count_of(1'000, 100), 100U);
-}
-
-// With memory for nothing more.
-TEST_F(SeenExchangeTest, SavesAndMergesTheRestWhereAFilterOfTheOtherFindsNoRoom) {
-  look(kNoon);
-  web1_.has_room = false;
-  web2_.add_slowly(0, 3'000, kNoon + 2);
-  EXPECT_EQ(web1_.add_many(10'000, 100), 100U);
-  EXPECT_THAT(web1_.look(kNoon + 3).reason, HasSubstr("no room for a window"));
-  web2_.look(kNoon + 4);
-  EXPECT_EQ(web2_.count_of(10'000, 100), 100U) << "it was saved all the same";
-  EXPECT_LT(web1_.count_of(0, 3'000), 3'000U);
-  web1_.has_room = true;
-  EXPECT_EQ(web1_.look(kNoon + 5).reason, "");
-  EXPECT_EQ(web1_.count_of(0, 3'000), 3'000U) << "once there is room";
 }
 
 // The entries of the log through which hosts exchange a seen set, as bytes.

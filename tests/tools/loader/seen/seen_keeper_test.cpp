@@ -26,56 +26,6 @@ class SeenKeeperTest : public ::testing::Test {
   SeenHost host_{clicks_config(), ""};
 };
 
-TEST_F(SeenKeeperTest, AKeyIsNewOnceUntilItsWindowIsOver) {
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  EXPECT_FALSE(host_.add(1));
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_FALSE(host_.add(1)) << "the window before the newest is live";
-  EXPECT_TRUE(host_.add(2));
-  host_.look(kNoon + 20 * kMinute - 1);
-  EXPECT_FALSE(host_.add(1));
-  host_.look(kNoon + 20 * kMinute);
-  EXPECT_TRUE(host_.add(1));
-  EXPECT_FALSE(host_.add(2));
-}
-
-TEST_F(SeenKeeperTest, ForgetsNothingWhileTheLoaderIsStoppedForTenWindows) {
-  host_.look(kNoon);
-  EXPECT_EQ(host_.add_many(0, 500), 500U);
-  host_.stop();
-  EXPECT_EQ(host_.count_of(0, 500), 500U);
-  EXPECT_TRUE(host_.add(1'000)) << "long after the window should have ended";
-  host_.start();
-  EXPECT_FALSE(host_.add(1'000)) << "it has not looked yet";
-  host_.look(kNoon + 100 * kMinute);
-  EXPECT_FALSE(host_.add(1'000)) << "the window has only just ended";
-  host_.look(kNoon + 110 * kMinute - 1);
-  EXPECT_FALSE(host_.add(1'000));
-  host_.look(kNoon + 110 * kMinute);
-  EXPECT_TRUE(host_.add(1'000));
-  EXPECT_EQ(host_.worker().attached().size, 2U);
-}
-
-TEST_F(SeenKeeperTest, KeepsAKeyForItsTimeWhenTheClockIsSetForward) {
-  host_.config().windows = 3;
-  host_.start();
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_TRUE(host_.add(2));
-  host_.set_clock(60 * kMinute);
-  host_.look(kNoon + 71 * kMinute);
-  EXPECT_TRUE(host_.add(3));
-  host_.start();
-  host_.look(kNoon + 89 * kMinute);
-  EXPECT_FALSE(host_.add(1)) << "19 minutes after its window";
-  host_.look(kNoon + 91 * kMinute);
-  EXPECT_FALSE(host_.add(3));
-  EXPECT_TRUE(host_.add(1));
-  EXPECT_TRUE(host_.add(2)) << "20 minutes after the end of its window, which the clock has made shorter";
-}
-
 TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
   host_.config().fpr = 0.01;
   host_.start();
@@ -95,18 +45,6 @@ TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
   }
   EXPECT_EQ(host_.worker().attached().size, 3U) << "of 2,000, 4,000 and 8,000 keys";
   EXPECT_FALSE(host_.report().is_full);
-}
-
-TEST_F(SeenKeeperTest, SaysThatABurstWasMoreThanItsFilterIsMadeFor) {
-  host_.start();
-  host_.look(kNoon);
-  host_.add_many(0, 6'000);  // of 2,000 keys
-  host_.look(kNoon + kMinute);
-  EXPECT_TRUE(host_.report().is_full);
-  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenFull));
-  EXPECT_EQ(host_.worker().attached().size, 2U) << "what comes now goes into the next filter";
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_FALSE(host_.report().is_full) << "the next window begins empty";
 }
 
 TEST_F(SeenKeeperTest, SaysThatAWindowIsFull) {
@@ -194,49 +132,6 @@ TEST_F(SeenKeeperTest, GoesOnInANewFolderWhileItsOwnIsHidden) {
   EXPECT_EQ(segments_of(::getpid()), segments + 1);
 }
 
-// As by ipcrm. The worker that has the lost memory goes on, the loader too.
-TEST_F(SeenKeeperTest, LosesNothingWithMemoryThatIsRemovedWhileItRuns) {
-  host_.look(kNoon);
-  EXPECT_EQ(host_.add_many(0, 500), 500U);
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(host_.add_many(500, 500), 500U);
-  const auto segments = segments_of(::getpid());
-  for (const std::uint32_t filter : {0U, 1U}) remove_segment(host_.segment_key(filter));
-  EXPECT_EQ(host_.add_many(1'000, 10), 10U) << "in memory that no other process can attach";
-  ::testing::internal::CaptureStdout();
-  host_.look(kNoon + 11 * kMinute);
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
-              HasSubstr("the memory of 2 filters was removed (ipcrm?)"));
-  EXPECT_EQ(host_.report().reason, "");
-  EXPECT_EQ(host_.add_many(0, 1'010), 0U);
-  SeenReader other({.directory = host_.directory()}, "clicks");
-  EXPECT_TRUE(other.follow()) << other.reason();
-  EXPECT_EQ(segments_of(::getpid()), segments);
-  host_.look(kNoon + 20 * kMinute - 1);
-  EXPECT_EQ(host_.count_of(0, 1'010), 1'010U);
-  host_.look(kNoon + 20 * kMinute);
-  EXPECT_EQ(host_.count_of(0, 500), 0U);
-}
-
-TEST_F(SeenKeeperTest, SaysThatMemoryWasLostWhileItWasStoppedAndKeepsTheRest) {
-  host_.look(kNoon);
-  EXPECT_EQ(host_.add_many(0, 500), 500U);
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(host_.add_many(500, 500), 500U);
-  host_.stop();
-  remove_segment(host_.segment_key(1));
-  host_.start();
-  EXPECT_THAT(host_.look(kNoon + 11 * kMinute).reason,
-              AllOf(HasSubstr("the memory of 1 filter is gone"), HasSubstr("shm_rmid_forced")));
-  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenLost));
-  EXPECT_EQ(host_.add_many(0, 500), 0U);
-  EXPECT_EQ(host_.add_many(500, 500), 500U);
-  host_.look(kNoon + 31 * kMinute - 1);
-  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenLost)) << "as long as a lost key should be seen";
-  for (int i = 1; i <= 2; ++i) host_.look(kNoon + 31 * kMinute + i);
-  EXPECT_EQ(host_.report().reason, "");
-}
-
 TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
   host_.config().windows = 256;
   host_.config().keys = 20;
@@ -257,17 +152,6 @@ TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
   host_.look(kNoon + 257 * 10 * kMinute);
   EXPECT_EQ(host_.report().reason, "");
   EXPECT_EQ(newest().begins, kNoon + 257 * 10 * kMinute);
-}
-
-TEST_F(SeenKeeperTest, GoesOnWithAWindowThatBeganWhileTheClockWasAheadAndSaysSo) {
-  host_.look(kNoon + 60 * kMinute);
-  EXPECT_TRUE(host_.add(1));
-  EXPECT_EQ(host_.look(kNoon + 59 * kMinute).reason, "") << "as time servers may do";
-  host_.set_clock(-60 * kMinute);
-  EXPECT_THAT(host_.look(kNoon).reason, HasSubstr("the clock was set back"));
-  EXPECT_FALSE(host_.add(1));
-  EXPECT_EQ(host_.worker().attached().size, 1U);
-  EXPECT_EQ(host_.look(kNoon + 70 * kMinute).reason, "");
 }
 
 TEST_F(SeenKeeperTest, LeavesASetThatAnotherLoaderKeeps) {

@@ -111,28 +111,15 @@ class RedisReplicas : public ::testing::Test {
     return open_store(master_.tcp_url() + query);
   }
 
-  // The error messages of every kind of write; nothing for a write that succeeds.
-  static std::vector<std::string> messages_of_writes(Store& store) {
+  // Of every kind of write; nothing for one that succeeds.
+  static std::vector<std::optional<ErrorKind>> failures_of_writes(Store& store) {
     const std::vector<Record> records(200, {"a", "1"});
+    const Record absent{"absent", "1"};
+    const Record next{"a", "2"};
     const std::vector<std::string> keys(200, "a");
-    const std::vector<std::function<void()>> writes{
-        [&] { store.put_many(records); },
-        [&] {
-          store.put_if_absent({"absent", "1"});
-        },
-        [&] {
-          store.compare_and_set({"a", "2"}, "1");
-        },
-        [&] { store.append("log", keys); },
-        [&] { store.remove_many(keys); },
-    };
-    std::vector<std::string> messages;
-    for (const auto& write : writes) messages.push_back(message_of<ErrorKind::Unavailable>(write));
-    return messages;
-  }
-
-  [[nodiscard]] std::vector<std::string> expected(const std::string& message) const {
-    return std::vector<std::string>(5, message.empty() ? "" : master_.tcp_url() + ": " + message);
+    return {failure_of([&] { store.put_many(records); }), failure_of([&] { store.put_if_absent(absent); }),
+            failure_of([&] { store.compare_and_set(next, "1"); }),
+            failure_of([&] { store.append("log", keys); }), failure_of([&] { store.remove_many(keys); })};
   }
 
   const RedisServer master_{{"--hz", "100"}};
@@ -145,14 +132,14 @@ TEST_F(RedisReplicas, HaveWhatWasWritten) {
     put(*store, "a", std::string(static_cast<std::size_t>(i), 'x'));
     ASSERT_EQ(replica_.command("STRLEN a"), ":" + std::to_string(i));
   }
-  EXPECT_EQ(messages_of_writes(*store), expected(""));
+  EXPECT_THAT(failures_of_writes(*store), Each(std::nullopt));
 }
 
 TEST_F(RedisReplicas, AreMissedWhenTheyHang) {
   ::kill(replica_.pid(), SIGSTOP);
   const WaitsCutShort in_vain(master_);
   const auto store = open("?wait_replicas=1&timeout=2m");
-  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 60000 ms"));
+  EXPECT_THAT(failures_of_writes(*store), Each(Optional(ErrorKind::Unavailable)));
   EXPECT_EQ(store->get("nothing"), std::nullopt) << "to read, none is needed";
   ::kill(replica_.pid(), SIGCONT);
 }
@@ -165,7 +152,7 @@ TEST_F(RedisReplicas, AreWaitedForHalfOfTheTimeout) {
 
 TEST_F(RedisReplicas, AreNotWaitedForUnlessAskedFor) {
   replica_.kill();
-  EXPECT_EQ(messages_of_writes(*open("?timeout=2m")), expected(""));
+  EXPECT_THAT(failures_of_writes(*open("?timeout=2m")), Each(std::nullopt));
 }
 
 // The store behind sentinels, which name the master.
@@ -196,23 +183,16 @@ TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
 TEST_F(RedisSentinel, IsOneOfSeveral) {
   put(*open_store("redis-sentinel://127.0.0.1:1," + sentinel_.address() + "/mymaster"), "a", "1");
   EXPECT_EQ(master_.command("STRLEN a"), ":1");
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"),
-            "redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster: 127.0.0.1:1: cannot connect: "
-            "Connection refused");
-}
-
-TEST_F(RedisSentinel, KnowsNoOtherName) {
-  const std::string other = "redis-sentinel://" + sentinel_.address() + "/other";
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(other),
-            other + ": no sentinel knows a master of that name");
+  for (const std::string& nobody : {std::string("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"),
+                                    "redis-sentinel://" + sentinel_.address() + "/other"})
+    EXPECT_EQ(failure_of([&] { open_store(nobody); }), ErrorKind::Unavailable) << nobody;
 }
 
 TEST_F(RedisSentinel, IsNotTrustedWhenItNamesAReplica) {
   const RedisServer replica(following(master_));
   const auto mistaken = start_sentinel(replica, 1);
-  const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster";
-  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(wrong + "?failover=100ms"),
-            wrong + ": " + replica.address() + ": is not a master (tried for 100 ms)");
+  const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster?failover=100ms";
+  EXPECT_EQ(failure_of([&] { open_store(wrong); }), ErrorKind::Unavailable);
 }
 
 TEST_F(RedisSentinel, IsAskedAgainWhenTheMasterHasBecomeAReplica) {

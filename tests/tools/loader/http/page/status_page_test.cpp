@@ -6,7 +6,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/publisher/shm/bypass.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/server_process.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
@@ -24,10 +23,6 @@ using ::testing::Not;
 
 const std::string kHostile = "<script>document.title='taken'</script>";
 
-std::string set_named(const std::string& name, const std::string& store = "main") {
-  return "[[set]]\nname = \"" + name + "\"\nstore = \"" + store + "\"\n";
-}
-
 // Its script asks for status.json, and once more after 10 seconds. Chromium lets this time pass at once.
 constexpr const char* kVirtualTime = "--virtual-time-budget=15000";
 
@@ -44,34 +39,18 @@ std::string in_chromium(const std::string& url, const std::string& mode) {
   return result.output;
 }
 
-class StatusPage : public KeysievedStatus {
- protected:
-  // Sets in every state that a page shows, and names and messages that would like to be markup.
-  void start_all_states(const std::string& status) {
-    for (const char* name : {"tags", "shrunk", "frozen"}) site_.push(name, first_keys(20000));
-    site_.configure(status + set_named("tags") + set_named("shrunk") + set_named("frozen") +
-                    set_named("never") + set_named("far", "a\\\"" + kHostile) + "[store.\"a\\\"" + kHostile +
-                    "\"]\nurl = \"dir:" + site_.root() / kHostile + "\"\n");
-    start();
-    ASSERT_TRUE(follows("frozen", 1)) << log();
-    site_.push("shrunk", first_keys(100));
-    set_bypass(site_.directory(), "frozen", 4'000'000'000);
-    ASSERT_TRUE(says("shrunk: generation 2 refused")) << log();
-    site_.push("tags", first_keys(21000));
-    ASSERT_TRUE(follows("tags", 2)) << log();
-  }
-};
-using StatusPageInChromium = StatusPage;
+using StatusPage = KeysievedStatus;
 
 // Serves the page's files, and what it asks for.
 class PageOfView : public ::testing::Test {
  protected:
   // What Chromium has made of the page of this view.
-  [[nodiscard]] static std::string dom_of(const LoaderView& view) {
+  [[nodiscard]] static std::string dom_of(const LoaderView& view, const std::string& mode = "--dump-dom") {
     return dom_of(
-        [&] { return HttpAnswer{.content_type = "application/json", .body = status_json_text(view)}; });
+        [&] { return HttpAnswer{.content_type = "application/json", .body = status_json_text(view)}; }, mode);
   }
-  [[nodiscard]] static std::string dom_of(const std::function<HttpAnswer()>& status_json) {
+  [[nodiscard]] static std::string dom_of(const std::function<HttpAnswer()>& status_json,
+                                          const std::string& mode = "--dump-dom") {
     const std::string address = "127.0.0.1:" + std::to_string(free_port());
     const HttpServer server(address, std::nullopt, [&](std::string_view path) {
       if (path == "/status.json") return status_json();
@@ -81,7 +60,7 @@ class PageOfView : public ::testing::Test {
                         .body = std::string(file->text),
                         .headers = {{"Content-Security-Policy", kPagePolicy}}};
     });
-    return in_chromium("http://" + address + "/", "--dump-dom");
+    return in_chromium("http://" + address + "/", mode);
   }
 };
 using PageOfViewInChromium = PageOfView;
@@ -165,6 +144,32 @@ TEST_F(PageOfViewInChromium, CountsTheSetsAndShowsTheWorstFirst) {
   EXPECT_LT(dom.find("href=\"#ill\""), dom.find("href=\"#tags\""));
 }
 
+// What a store or a builder has named is text, and nowhere markup.
+TEST_F(PageOfViewInChromium, ShowsEachSetAndWhatIsWrong) {
+  LoaderView view = long_view();
+  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
+  report->store = kHostile;
+  report->diagnosis.reason = kHostile;
+  view.sets.front().loader = report;
+  EXPECT_THAT(
+      dom_of(view),
+      AllOf(HasSubstr("sets need a look</h1>"), HasSubstr("id=\"tags\">"),
+            HasSubstr("<tr class=\"refused\">"), HasSubstr("<article class=\"card bad\" id=\"never\">"),
+            HasSubstr("&lt;script&gt;document.title='taken'&lt;/script&gt;"), Not(HasSubstr("<script>"))));
+}
+
+TEST_F(PageOfViewInChromium, IsDrawn) {
+  const TemporaryDirectory folder;
+  const std::string picture = folder / "page.png";
+  static_cast<void>(dom_of(long_view(), "--screenshot=" + picture));
+  std::ifstream file(picture, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(bytes.size(), 24U);
+  EXPECT_THAT(bytes.substr(1, 3), "PNG");
+  EXPECT_EQ(bytes.substr(16, 8), std::string("\0\0\x04\xb0\0\0\x06\x40", 8)) << "1200 by 1600";
+  EXPECT_GT(bytes.size(), 50'000U) << "a page without style is smaller";
+}
+
 TEST_F(PageOfViewInChromium, SaysThatKeysievedDoesNotAnswer) {
   EXPECT_THAT(
       dom_of([] { return HttpAnswer{.status = 500, .body = "it went wrong\n"}; }),
@@ -215,41 +220,6 @@ TEST_F(StatusPage, AllowsItsOwnFilesAndNothingElse) {
   }
   for (const char* path : {"/metric", "/../etc/passwd", "/index.html", "//"})
     EXPECT_EQ(get(path).status, 404) << path;
-}
-
-TEST_F(StatusPageInChromium, ShowsEverySetAndWhatIsWrong) {
-  const std::string address = "127.0.0.1:" + std::to_string(free_port());
-  ASSERT_NO_FATAL_FAILURE(start_all_states("[status]\nlisten = \"" + address + "\"\n"));
-  const std::string url = "http://" + address + "/";
-  const std::string dom = in_chromium(url, "--dump-dom");
-  EXPECT_THAT(dom, HasSubstr("<title>4 of 5 sets need a look · keysieve on "));
-  EXPECT_THAT(dom, HasSubstr("<h1>4 of 5 sets need a look</h1>"));
-  EXPECT_THAT(dom, HasSubstr("<article class=\"card good\" id=\"tags\">"));
-  EXPECT_THAT(dom, HasSubstr("Answers from generation 2."));
-  EXPECT_THAT(dom, HasSubstr("<dd>21,000<small>+5.0 % to the one before</small></dd>"));
-  EXPECT_THAT(dom, HasSubstr("<article class=\"card notice\" id=\"shrunk\">"));
-  EXPECT_THAT(dom, HasSubstr("generation 2 refused: set \"shrunk\" shrank from 20,000 to 100 keys"));
-  EXPECT_THAT(dom, HasSubstr("<tr class=\"refused\">"));
-  EXPECT_THAT(dom, HasSubstr("Lookups answer maybe until 2096-10-02T07:06:40Z."));
-  EXPECT_THAT(dom, HasSubstr("<article class=\"card bad\" id=\"never\">"));
-  EXPECT_THAT(dom, HasSubstr(" holds no snapshot of it"));
-  EXPECT_THAT(dom, HasSubstr("shards, fill ratio "));
-  EXPECT_THAT(dom, HasSubstr("<rect class=\"bar\""));
-  EXPECT_THAT(dom, HasSubstr("&lt;script&gt;document.title='taken'&lt;/script&gt;")) << "as text";
-  EXPECT_THAT(dom, Not(HasSubstr("<script>"))) << "and nowhere as markup";
-}
-
-TEST_F(StatusPageInChromium, IsDrawn) {
-  const std::string address = "127.0.0.1:" + std::to_string(free_port());
-  ASSERT_NO_FATAL_FAILURE(start_all_states("[status]\nlisten = \"" + address + "\"\n"));
-  const std::string picture = site_.root() / "page.png";
-  static_cast<void>(in_chromium("http://" + address + "/", "--screenshot=" + picture));
-  std::ifstream file(picture, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  ASSERT_GT(bytes.size(), 24U);
-  EXPECT_THAT(bytes.substr(1, 3), "PNG");
-  EXPECT_EQ(bytes.substr(16, 8), std::string("\0\0\x04\xb0\0\0\x06\x40", 8)) << "1200 by 1600";
-  EXPECT_GT(bytes.size(), 50'000U) << "a page without style is smaller";
 }
 
 }  // namespace
