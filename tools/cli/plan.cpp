@@ -9,7 +9,6 @@
 
 #include "core/builder/filters/sizing.hpp"
 #include "core/worker/snapshot/layout.hpp"
-#include "tools/cli/plan_plot.hpp"
 #include "tools/cli/verb.hpp"
 
 namespace keysieve {
@@ -222,25 +221,12 @@ class PlanVerb {
         "--smallest", smallest_,
         "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
     verb->add_flag("--all", all_, "Show every kind, including those for comparison");
-    verb->add_flag(
-            "--plot", plot_,
-            "Print data and commands for gnuplot instead: bits per key of every kind over FPR, with the "
-            "recommended one")
-        ->excludes(verb->get_option("--known-absent"))
-        ->excludes(verb->get_option("--values"))
-        ->excludes(verb->get_option("--json"));
   }
 
   int run() {
     if (request_.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
     const Plan plan = plan_kinds(request_, all_, smallest_);
-    const PlannedKind& recommended = plan.kinds.front();
-    if (plot_) {
-      fmt::print("{}", plan_plot(request_, recommended.kind().name, recommended.theoretical_fpr,
-                                 recommended.bits_per_key));
-    } else {
-      is_said_as_json() ? print_as_json(plan, request_) : print_as_text(plan, request_);
-    }
+    is_said_as_json() ? print_as_json(plan, request_) : print_as_text(plan, request_);
     return 0;
   }
 
@@ -248,7 +234,6 @@ class PlanVerb {
   SizingRequest request_;
   bool smallest_ = false;
   bool all_ = false;
-  bool plot_ = false;
 };
 
 }  // namespace
@@ -256,7 +241,7 @@ class PlanVerb {
 extern const Verb kPlan{"plan", "Show what a set would cost, and which kind to choose",
                         "  keysieve plan --keys 80000 --fpr 0.01\n"
                         "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-                        "  keysieve plan --keys 5000000 --smallest --plot | gnuplot -p\n"
+                        "  keysieve plan --keys 5000000 --smallest\n"
                         "  keysieve plan --keys 80000 --known-absent 2M\n"
                         "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
                         "  keysieve plan --keys 80000 --shard-size 8KiB --json",
