@@ -43,6 +43,22 @@ redis() {
 }
 redis_says() { redis-cli -s redis.sock "$@"; }
 
+# web [DIRECTIVES]: a web server over TLS, whose store at $url is the folder www/tags. no_web: ends it.
+web() {
+  local port
+  [ -e web.crt ] || openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=web -addext subjectAltName=IP:127.0.0.1 -keyout web.key -out web.crt 2>/dev/null
+  for port in $(shuf -n 9 -i 20000-32000); do
+    printf 'user root; master_process off; daemon off; pid web.pid; events {}\nhttp { access_log off; %s\nserver { listen 127.0.0.1:%s ssl; ssl_certificate web.crt; ssl_certificate_key web.key; root www; %s } }\n' \
+      "$(printf '%s_temp_path web; ' client_body proxy fastcgi uwsgi scgi)" $port "${1-}" >web.conf
+    /usr/sbin/nginx -p "$PWD" -e web.log -c web.conf 2>/dev/null &
+    web=$!
+    until [ -s web.pid ] || ! kill -0 $web 2>/dev/null; do sleep 0.01; done
+    [ -s web.pid ] && break
+  done
+  url="https://127.0.0.1:$port/tags?ca_file=$PWD/web.crt"
+}
+no_web() { kill $web && wait $web; }
+
 # suspect TEXT...: shows what a build says of lists with these texts, in which "\n" ends a line.
 suspect() {
   local text
