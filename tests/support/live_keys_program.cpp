@@ -1,5 +1,5 @@
-// What a loader leaves in shared memory, for tests that are not written in C++. Keys are added as
-// live_keys.hpp says.
+// What a loader leaves in shared memory, for tests that are not written in C++. A publication has
+// room for live keys, which are added as the loader does with the keys of an adds log.
 //
 //   live_keys publish DIRECTORY SNAPSHOT
 //   live_keys add DIRECTORY SET KEY...
@@ -10,16 +10,38 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
-#include "tests/support/live_keys.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 namespace {
 
 using namespace keysieve;
+
+void publish_with_layer(const std::string& directory, const std::string& snapshot_path) {
+  const MappedRegion file = map_file(snapshot_path);
+  const auto snapshot = SnapshotView::decode(bytes_of(file), snapshot_path, Check::Everything);
+  Publisher({.directory = directory}, snapshot.set_name())
+      .publish(snapshot.bytes(), 0, NewLayer(layer_geometry_for(1'000, 0.01)));
+}
+
+void add_live_keys(const std::string& directory, const std::string& set_name,
+                   const std::vector<std::string>& keys) {
+  SetReader reader({.directory = directory}, set_name);
+  reader.follow();
+  const KeyHasher hasher = reader.attachment()->snapshot().hasher();
+  const Publisher publisher({.directory = directory}, set_name);
+  LayerWriter layer = publisher.open_layer().value();
+  for (const std::string& key : keys) layer.add(hasher(key));
+}
 
 void look(const std::vector<std::string>& words) {
   const UnixSeconds now = unix_now();
@@ -37,9 +59,9 @@ void look(const std::vector<std::string>& words) {
 bool run(const std::vector<std::string>& words) {
   const std::string verb = words.empty() ? "" : words[0];
   if (verb == "publish" && words.size() == 3) {
-    test::publish_with_layer(words[1], words[2]);
+    publish_with_layer(words[1], words[2]);
   } else if (verb == "add" && words.size() > 3) {
-    test::add_live_keys(words[1], words[2], {words.begin() + 3, words.end()});
+    add_live_keys(words[1], words[2], {words.begin() + 3, words.end()});
   } else if (verb == "lose" && words.size() == 3) {
     Publisher({.directory = words[1]}, words[2]).mark_adds_lost(1);
   } else if (verb == "bypass" && words.size() == 4) {

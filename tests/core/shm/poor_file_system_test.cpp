@@ -1,20 +1,50 @@
 // Publishing on file systems that lack something: RENAME_NOREPLACE, locks of an open file, flock(2).
 #include <gmock/gmock.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
 
 #include "core/publisher/shm/bypass.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/refused_calls.hpp"
 
 namespace keysieve {
 namespace {
 
 using test::publication_seen_by;
-using test::refuse_calls;
-using test::RefusedCall;
 using test::run_in_process;
+
+struct RefusedCall {
+  long call;
+  unsigned argument;    // from 0; its low 32 bits are compared
+  std::uint32_t value;  // with which the call is refused
+  std::uint32_t error_number;
+};
+
+// From now on, in a forked process: there is no way back. False if the kernel cannot.
+bool refuse_calls(const std::vector<RefusedCall>& refused) {
+  constexpr auto kLoad = static_cast<std::uint16_t>(BPF_LD | BPF_W | BPF_ABS);
+  constexpr auto kIfEqual = static_cast<std::uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
+  constexpr auto kReturn = static_cast<std::uint16_t>(BPF_RET | BPF_K);
+  std::vector<sock_filter> program;
+  for (const RefusedCall& one : refused) {
+    const auto argument = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * one.argument);
+    program.insert(program.end(), {sock_filter{kLoad, 0, 0, offsetof(seccomp_data, nr)},
+                                   sock_filter{kIfEqual, 0, 3, static_cast<std::uint32_t>(one.call)},
+                                   sock_filter{kLoad, 0, 0, argument}, sock_filter{kIfEqual, 0, 1, one.value},
+                                   sock_filter{kReturn, 0, 0, SECCOMP_RET_ERRNO | one.error_number}});
+  }
+  program.push_back({kReturn, 0, 0, SECCOMP_RET_ALLOW});
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
 
 constexpr RefusedCall kNoReplace{SYS_renameat2, 4, RENAME_NOREPLACE, EINVAL};
 constexpr RefusedCall kLockOfOpenFile{SYS_fcntl, 1, F_OFD_SETLK, EINVAL};

@@ -8,7 +8,8 @@ mkdir shm
 exec </dev/null
 store=lmdb:store
 units=$(dirname "${BASH_SOURCE[0]}")/../../../tools/loader
-trap 'kill $(jobs -p) 2>/dev/null; wait; seen_windows shm clicks remove 2>/dev/null' EXIT
+group=
+trap 'kill $(jobs -p) 2>/dev/null; wait; seen_windows shm clicks remove 2>/dev/null; [ -z "$group" ] || { umount -l shm; rmdir "$group"; }' EXIT
 
 # numbered COUNT [PREFIX]: lines "w0", "w1", …
 numbered() { seq -f "${2-w}%.0f" 0 $(($1 - 1)); }
@@ -42,6 +43,22 @@ redis() {
   until redis_says ping >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
 }
 redis_says() { redis-cli -s redis.sock "$@"; }
+
+# web [DIRECTIVES]: a web server over TLS, whose store at $url is the folder www/tags. no_web: ends it.
+web() {
+  local port
+  [ -e web.crt ] || openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=web -addext subjectAltName=IP:127.0.0.1 -keyout web.key -out web.crt 2>/dev/null
+  for port in $(shuf -n 9 -i 20000-32000); do
+    printf 'user root; master_process off; daemon off; pid web.pid; events {}\nhttp { access_log off; %s\nserver { listen 127.0.0.1:%s ssl; ssl_certificate web.crt; ssl_certificate_key web.key; root www; %s } }\n' \
+      "$(printf '%s_temp_path web; ' client_body proxy fastcgi uwsgi scgi)" $port "${1-}" >web.conf
+    /usr/sbin/nginx -p "$PWD" -e web.log -c web.conf 2>/dev/null &
+    web=$!
+    until [ -s web.pid ] || ! kill -0 $web 2>/dev/null; do sleep 0.01; done
+    [ -s web.pid ] && break
+  done
+  url="https://127.0.0.1:$port/tags?ca_file=$PWD/web.crt"
+}
+no_web() { kill $web && wait $web; }
 
 # suspect TEXT...: shows what a build says of lists with these texts, in which "\n" ends a line.
 suspect() {
@@ -130,6 +147,30 @@ soon() {
 says() { soon 'grep -qF -- "'"$1"'" log' && grep -m 1 -F -- "$1" log | sed 's/^2[^ ]* //'; }
 shown() { { keysieve status --json "$1" 2>/dev/null || :; } | jq ".sets[0]$2"; }
 follows() { soon "[ \$(shown ${2-tags} .generation) = $1 ]"; }
+
+# group BYTES: a memory control group with this limit and without swap, where "grouped" runs keysieved; shm becomes a tmpfs, which counts.
+# limited BYTES: another limit. With v1 it is below the group of this shell, so that its limits stay in force; with v2 too, if that hands
+# out the memory controller, and else beside it.
+group() {
+  local v1 v2
+  mounted() { awk -v own="$1" '$3 == (own ? "cgroup" : "cgroup2") && (!own || index("," $4 ",", "," own ",")) { at = $2 } END { print at }' /proc/self/mounts; }
+  v1=$(mounted memory)$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+  v2=$(mounted)$(sed -n 's/^0:://p' /proc/self/cgroup)
+  if [ ! -e "$v1/memory.limit_in_bytes" ]; then
+    grep -w memory "$v2/cgroup.subtree_control" >/dev/null 2>&1 || v2=${v2%/*}
+    grep -w memory "$v2/cgroup.subtree_control" >/dev/null 2>&1 || return
+    v1=$v2
+  fi
+  mkdir "$v1/keysieve-test-$$" && group=$v1/keysieve-test-$$ && mount -t tmpfs -o size=512m none shm && limited "$1"
+}
+limited() {
+  local file
+  for file in memory.memsw.limit_in_bytes memory.limit_in_bytes memory.memsw.limit_in_bytes memory.max; do
+    [ ! -e "$group/$file" ] || echo "$1" >"$group/$file"
+  done 2>/dev/null
+  [ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"
+}
+grouped() { echo $BASHPID >"$group/cgroup.procs" && exec keysieved "$@"; }
 
 # findings [OPTION]...: what the doctor finds that is not in order, but for not_tmpfs: the scene may be on a disk.
 findings() {

@@ -1,5 +1,6 @@
 // Signed snapshots that somebody forges, or replaces while they are published.
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,21 +10,34 @@
 
 #include "core/worker/snapshot/layout.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "tests/support/traced_process.hpp"
-#include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
 namespace {
 
-class SignedFile : public KeysieveProgram {
+class SignedFile : public ::testing::Test {
  protected:
+  static ProgramResult keysieve(std::vector<std::string> arguments) {
+    return run_program({.program = KEYSIEVE_PROGRAM, .arguments = std::move(arguments)});
+  }
   // Makes a key of that name, and a snapshot <name>.ks that it signs; returns its bytes.
   [[nodiscard]] std::string built(const std::string& key) const {
-    run({"keygen", path(key)});
-    const std::string keys = write("keys.txt", numbered_lines(1000));
-    run({"build", "--set", "tags", keys, "-o", path(key + ".ks"), "--sign-key", path(key)});
+    EXPECT_EQ(keysieve({"keygen", path(key)}).exit_status, 0);
+    const std::vector<std::string> build{"build", "--set",           "tags",       path("keys"),
+                                         "-o",    path(key + ".ks"), "--sign-key", path(key)};
+    std::ofstream(path("keys")) << "key\n";
+    EXPECT_EQ(keysieve(build).exit_status, 0);
     return read(path(key + ".ks"));
   }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+
+  TemporaryDirectory directory_;
 };
 
 // All checksums are right.
@@ -34,10 +48,11 @@ TEST_F(SignedFile, IsRefusedWithAForgedSignature) {
   header.signature[0] ^= 1;
   header.header_checksum = header_checksum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
-  write("forged.ks", bytes);
+  std::ofstream(path("forged.ks"), std::ios::binary) << bytes;
   EXPECT_EQ(keysieve({"inspect", path("forged.ks")}).exit_status, 65);
-  run({"push", path("forged.ks"), store()});
-  EXPECT_EQ(keysieve({"pull", "tags", store(), "-o", path("pulled.ks")}).exit_status, 65);
+  const std::string store = "lmdb:" + path("store");
+  EXPECT_EQ(keysieve({"push", path("forged.ks"), store}).exit_status, 0);
+  EXPECT_EQ(keysieve({"pull", "tags", store, "-o", path("pulled.ks")}).exit_status, 65);
   EXPECT_FALSE(std::filesystem::exists(path("pulled.ks")));
 }
 
@@ -47,11 +62,11 @@ TEST_F(SignedFile, IsPublishedAsItWasChecked) {
   const std::string others = built("other");
   const std::string checked = built("own");
   ASSERT_EQ(others.size(), checked.size());
-  const std::string shown = said({"keygen", "--show", path("own")});
+  const std::string shown = keysieve({"keygen", "--show", path("own")}).output;
   const std::string public_key = shown.substr(shown.size() - 65, 64);
   TracedProcess process([&] {
     ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
-    ::execl(KEYSIEVE_PROGRAM, "keysieve", "publish", "--directory", shared_memory().c_str(), "--public-key",
+    ::execl(KEYSIEVE_PROGRAM, "keysieve", "publish", "--directory", directory_.path().c_str(), "--public-key",
             public_key.c_str(), path("own.ks").c_str(), nullptr);
     return kUnexpected;
   });
@@ -62,7 +77,7 @@ TEST_F(SignedFile, IsPublishedAsItWasChecked) {
   ASSERT_TRUE(call) << "it has locked nothing";
   std::fstream(path("own.ks"), std::ios::in | std::ios::out | std::ios::binary) << others;
   EXPECT_EQ(process.finish(), 0);
-  EXPECT_TRUE(read(shared_memory() + "/tags/0000000000000001.ks") == checked);
+  EXPECT_TRUE(read(path("tags/0000000000000001.ks")) == checked);
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 //
 // Compared literally, but for the scene's folder, shown as $PWD, its file system, and {number}, {hex}, {age}
 // and {time}; in a line with one of these, spaces that align may be more or fewer. What scene.sh defines,
-// each scene may use. A heading that ends in "(root)" or "(mounts)" says what the scene needs. "(release)":
-// it limits memory, of which sanitizers take more, so with these it is no case.
+// each scene may use. A heading that ends in "(root)", "(mounts)" or "(group)", of which scene.sh makes one,
+// says what the scene needs. "(release)": it limits memory, of which sanitizers take more, so with these it
+// is no case.
 // KEYSIEVE_UPDATE=yes rewrites what is printed, and keeps the lines that match.
 #include <unistd.h>
 
@@ -124,13 +125,20 @@ std::string script_of(const Scene& scene, const std::string& folder) {
   return script;
 }
 
+ProgramResult run_in(const TemporaryDirectory& room, const std::string& script) {
+  return run_program({.program = "bash",
+                      .arguments = {"-c", "cd \"$0\" && " + script, room.path()},
+                      .environment = {"PATH=" KEYSIEVE_PROGRAMS ":" + std::string(::getenv("PATH"))}});
+}
+
+bool can_limit_memory() {
+  return run_in(TemporaryDirectory(), ". '" KEYSIEVE_TRANSCRIPTS "/scene.sh' && group 64M").exit_status == 0;
+}
+
 Scene played(const Scene& scene) {
   const TemporaryDirectory room;
   const TemporaryDirectory records;
-  const ProgramResult shell =
-      run_program({.program = "bash",
-                   .arguments = {"-c", "cd \"$0\" && " + script_of(scene, records.path()), room.path()},
-                   .environment = {"PATH=" KEYSIEVE_PROGRAMS ":" + std::string(::getenv("PATH"))}});
+  const ProgramResult shell = run_in(room, script_of(scene, records.path()));
   EXPECT_EQ(shell.output + shell.errors, "");
   Scene now = scene;
   for (std::size_t i = 0; i < scene.steps.size(); ++i) {
@@ -161,6 +169,7 @@ class Transcript : public ::testing::Test {
 
   void TestBody() override {
     if (scene_.heading.ends_with(" (root)") && ::geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (scene_.heading.ends_with(" (group)") && !can_limit_memory()) GTEST_SKIP() << "may not limit memory";
     if (scene_.heading.ends_with(" (mounts)") && !can_unshare_mounts()) GTEST_SKIP() << "may not mount";
     const std::string before = text_of(scene_);
     const std::string now = text_of(played(scene_));

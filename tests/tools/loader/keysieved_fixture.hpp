@@ -26,19 +26,13 @@ namespace keysieve::test {
 
 class KeysievedProcess {
  public:
-  // `environment`: "NAME=value", added to that of the test. `cgroup`: the folder of a control group that it
-  // runs in; empty: that of the test. `own_errors`: a descriptor in place of what standard_error() reads.
-  // `program`: the file.
+  // `environment`: "NAME=value", added to that of the test. `own_errors`: a descriptor in place of what
+  // standard_error() reads.
   explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
-                            const std::string& cgroup = "", std::optional<int> own_errors = std::nullopt,
-                            const std::string& program = KEYSIEVED_PROGRAM) {
-    ProgramCall call{
-        .program = program, .arguments = std::move(arguments), .environment = std::move(environment)};
-    if (!cgroup.empty()) {
-      const std::string enter = "echo 0 > \"$0/cgroup.procs\" && exec \"$@\"";
-      call.arguments.insert(call.arguments.begin(), {"-c", enter, cgroup, call.program});
-      call.program = "/bin/sh";
-    }
+                            std::optional<int> own_errors = std::nullopt) {
+    const ProgramCall call{.program = KEYSIEVED_PROGRAM,
+                           .arguments = std::move(arguments),
+                           .environment = std::move(environment)};
     const FileDescriptor output = new_file(outputs_ / "out");
     const FileDescriptor errors = new_file(outputs_ / "err");
     pid_ = start_program(call, {STDIN_FILENO, output.get(), own_errors.value_or(errors.get())});
@@ -78,7 +72,6 @@ class KeysievedProcess {
     return exit_status();
   }
 
-  [[nodiscard]] std::string standard_output() const { return read_file(outputs_ / "out"); }
   [[nodiscard]] std::string standard_error() const { return read_file(outputs_ / "err"); }
   // Polls until standard error holds the text.
   [[nodiscard]] bool says(const std::string& text) const {

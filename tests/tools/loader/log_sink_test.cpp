@@ -98,7 +98,7 @@ TEST_F(Keysieved, IsNotHeldByALogThatNobodyReads) {
   site_.push("tags", kKeys);
   site_.configure(tags_set, site_.store_url(), "20ms");
   keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()},
-                     std::vector<std::string>{}, "", pipe.write_end());
+                     std::vector<std::string>{}, pipe.write_end());
   ASSERT_TRUE(follows("tags", 1));
   site_.add("tags", kAdded);
   EXPECT_TRUE(eventually([&] { return site_.knows("tags", kAdded); }));
@@ -109,7 +109,7 @@ TEST_F(Keysieved, IsNotHeldByALogThatNobodyReads) {
 
 TEST_F(Keysieved, EndsByAnErrorThoughNobodyReadsIt) {
   const UnreadPipe pipe;
-  KeysievedProcess keysieved({"--config", site_.config_path() + ".none"}, {}, "", pipe.write_end());
+  KeysievedProcess keysieved({"--config", site_.config_path() + ".none"}, {}, pipe.write_end());
   EXPECT_EQ(keysieved.exit_status(), 78);
 }
 

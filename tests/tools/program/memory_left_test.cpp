@@ -1,5 +1,5 @@
 // What the groups and the machine leave, from files as Linux writes them. Real groups:
-// tests/tools/loader/memory_limit_test.cpp.
+// tests/tools/cli/running.transcript.
 #include "tools/program/memory_left.hpp"
 
 #include <gmock/gmock.h>

@@ -127,7 +127,7 @@ void SetLog::say_bypass(std::optional<UnixSeconds> until) {
 }
 
 void SetLog::say_skipped(std::string_view kind, const std::string& what) {
-  if (said_skipped_.emplace(kind).second) spdlog::warn("{}: {}, it is skipped", set_name_, what);
+  if (said_skipped_.emplace(kind).second) spdlog::warn("{}: {}; it is skipped", set_name_, what);
 }
 
 void SetLog::say_cache_trouble(const std::string& reason) {
