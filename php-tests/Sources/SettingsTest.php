@@ -83,6 +83,23 @@ final class SettingsTest extends TestCase
         self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
     }
 
+    /** A host without that user would ask all its directories of users in each request. */
+    public function testTheUserKeysieveIsLookedUpOnlyForAFolderOfAnother(): void
+    {
+        self::needsRoot();
+        SharedMemory::put('given', ['apple']);
+        $lookUps = static function (string $code): int {
+            $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');
+            PhpScript::run($code, wrapper: ['strace', '-e', 'trace=open,openat', '-o', $trace]);
+            return substr_count(file_get_contents($trace), '"/etc/passwd"');
+        };
+        $ask = "(new Set('given'))->availability();";
+        $ofPhpItself = $lookUps('echo 1;'); // of opcache.preload_user
+        self::assertSame($ofPhpItself, $lookUps($ask));
+        chown(SharedMemory::folder('given'), 65534);
+        self::assertGreaterThan($ofPhpItself, $lookUps($ask));
+    }
+
     /** As some shared hosts do. */
     public function testAnswersWhereTheFunctionThatTellsForksApartIsDisabled(): void
     {

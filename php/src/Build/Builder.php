@@ -136,7 +136,9 @@ final class Builder
         }
         $count = Sizing::shards($keys, $this->fpr, $this->shardBytes);
         $shards = new Shards($count, $this->shardBytes, $this->parts());
-        $checksums = implode('', array_map(self::checksum(...), str_split($shards->bytes, $this->shardBytes)));
+        /** @var int<1, max> $shardBytes */
+        $shardBytes = $this->shardBytes;
+        $checksums = implode('', array_map(self::checksum(...), str_split($shards->bytes, $shardBytes)));
         $tables = $shards->entries . $checksums;
         $shardsAt = self::PAGE_BYTES + intdiv(strlen($tables) + self::PAGE_BYTES - 1, self::PAGE_BYTES) * self::PAGE_BYTES;
         $tables = str_pad($tables, $shardsAt - self::PAGE_BYTES, "\0");

@@ -176,9 +176,12 @@ final class AttachedSet
         }
         $added = ($snapshot->live?->addedKeys() ?? 0) === 0 ? null : $snapshot->live;
         $answers = $snapshot->answers($keys, $method, $isMap);
-        foreach ($added === null ? [] : $answers as $index => $answer) {
-            if (($isMap || $answer === false) && $added->mayContain($snapshot->hash((string) $keys[$index]))) {
-                $answers[$index] = $unknown;
+        if ($added !== null) {
+            foreach ($answers as $index => $answer) {
+                /** @var string|int $key */
+                $key = $keys[$index];
+                $isAdded = $answer !== true && $added->mayContain($snapshot->hash((string) $key));
+                $answers[$index] = $isAdded ? $unknown : $answer;
             }
         }
         return $answers;

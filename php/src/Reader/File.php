@@ -51,7 +51,7 @@ final class File
      */
     public static function statusOf(string $path, bool $ofLink = false): ?array
     {
-        PHP_ZTS ? clearstatcache(true) : clearstatcache(true, $path); // with threads, PHP itself resolves links for stat()
+        clearstatcache(PHP_ZTS === 1); // with threads, PHP itself resolves links for stat()
         for ($tries = 1;; ++$tries) {
             $status = self::quietly(static fn () => $ofLink ? lstat($path) : stat($path));
             if ($status !== false || self::quietly(static fn () => self::isNothing($path))) {

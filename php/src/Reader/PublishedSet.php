@@ -35,8 +35,7 @@ final class PublishedSet
     /** @var ?array{File, int, Failure} a control page, and the publication there that can never be attached, and why */
     private ?array $refused = null;
 
-    /** @param ?int $trustedOwner a uid, besides root and this process's own */
-    public function __construct(string $directory, private readonly string $set, private readonly ?int $trustedOwner)
+    public function __construct(string $directory, private readonly string $set)
     {
         $this->folder = "$directory/$set";
     }
@@ -50,13 +49,13 @@ final class PublishedSet
         }
         try {
             if ($looks || $control === null) {
-                [$control, $snapshot] = $this->followControl($control, $snapshot);
+                [$control, $snapshot, $owner] = $this->followControl($control, $snapshot);
             }
             $seen = self::seenIn($control);
             if (!$looks && $seen === $this->seen) {
                 return false;
             }
-            [$snapshot, $seen, $trouble] = $this->followCurrent($control, $snapshot, $seen);
+            [$snapshot, $seen, $trouble] = $this->followCurrent($control, $snapshot, $seen, $owner ?? null);
             $why = match (true) {
                 $trouble !== null && ($snapshot === null || self::number($seen) !== 0) => $trouble->why(),
                 ($bits = self::bypassesInForce($seen, $now)) !== 0 => self::bypass($bits),
@@ -86,23 +85,25 @@ final class PublishedSet
     /**
      * Opens the page that the path leads to now. If there is none any more, nothing can be published: what is open goes on answering.
      *
-     * @return array{File, ?Snapshot}
+     * @return array{File, ?Snapshot, ?int} also the owner of the folder, if that was looked at
      * @throws Failure
      */
     private function followControl(?File $control, ?Snapshot $snapshot): array
     {
         if ($control === null) {
-            return [$this->openedControl(), $snapshot];
+            $owner = $this->trustedFolder();
+            return [$this->openedControl($owner), $snapshot, $owner];
         }
         $status = File::statusOf("$this->folder/control");
         if ($status === null || $control->isAt($status)) {
-            return [$control, $snapshot];
+            return [$control, $snapshot, null];
         }
         $wanted = self::number(self::seenIn($control));
         $wasBehind = $wanted !== 0 && !self::isOf($snapshot, $control, $wanted);
-        $opened = $this->openedControl();
+        $owner = $this->trustedFolder();
+        $opened = $this->openedControl($owner);
         // The page before has named a newer one, or this is a copy: the same numbers but other files.
-        return [$opened, $wasBehind || $snapshot?->live?->instance === self::instance($opened) ? null : $snapshot];
+        return [$opened, $wasBehind || $snapshot?->live?->instance === self::instance($opened) ? null : $snapshot, $owner];
     }
 
     /**
@@ -111,7 +112,7 @@ final class PublishedSet
      * @return array{?Snapshot, string, ?Failure} what is attached, what was seen then, and why it is not that
      * @throws Failure
      */
-    private function followCurrent(File $control, ?Snapshot $snapshot, string $seen): array
+    private function followCurrent(File $control, ?Snapshot $snapshot, string $seen, ?int $owner): array
     {
         for ($tries = 1;; ++$tries) {
             $wanted = self::number($seen);
@@ -125,7 +126,7 @@ final class PublishedSet
                 return [$snapshot, $seen, $this->refused[2]];
             }
             try {
-                return [$this->attach($control, $wanted), $seen, null];
+                return [$this->attach($control, $wanted, $owner ?? $this->trustedFolder()), $seen, null];
             } catch (Failure $trouble) {
                 $this->refused = $trouble->isForGood ? [$control, $wanted, $trouble] : $this->refused;
                 $now = self::seenIn($control);
@@ -138,9 +139,8 @@ final class PublishedSet
     }
 
     /** @throws Failure */
-    private function attach(File $control, int $number): Snapshot
+    private function attach(File $control, int $number, int $owner): Snapshot
     {
-        $owner = $this->trustedFolder();
         $name = sprintf('%016x', $number);
         $file = $this->open("$name.ks", $owner);
         $live = new LiveLayer($this->open("$name.live", $owner), self::instance($control), $number);
@@ -156,9 +156,9 @@ final class PublishedSet
     }
 
     /** @throws Failure */
-    private function openedControl(): File
+    private function openedControl(int $owner): File
     {
-        $file = $this->open('control', $this->trustedFolder());
+        $file = $this->open('control', $owner);
         if ($file->status['size'] !== self::PAGE_BYTES) {
             throw Failure::data("$file->path: has {$file->status['size']} bytes, a control page has 4096");
         }
@@ -239,7 +239,7 @@ final class PublishedSet
             throw new Failure("$this->folder: " . ($isFolder ? 'Permission denied' : 'Not a directory'));
         }
         $ownUid = function_exists('posix_geteuid') ? posix_geteuid() : null;
-        $isOfTrusted = in_array($status['uid'], [0, $ownUid, $this->trustedOwner], true);
+        $isOfTrusted = in_array($status['uid'], [0, $ownUid], true) || $status['uid'] === Settings::trustedOwner();
         self::checkTrust($this->folder, $status, $isOfTrusted ? null
             : "it belongs to uid {$status['uid']}, which is neither root nor this process's user nor the configured owner"
                 . ($ownUid === null ? ', and without the extension posix this process does not know its user' : ''));

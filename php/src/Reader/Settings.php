@@ -15,6 +15,7 @@ namespace KeySieve\Reader;
  */
 final class Settings
 {
+    private const DEFAULT_OWNER = 'keysieve';
     private const SEEN_ANSWERS = ['throw', 'new', 'seen'];
 
     /** @var ?array{string, string} scheme and path, as use() was told */
@@ -66,7 +67,13 @@ final class Settings
         $source = self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
         [$scheme, $path] = self::$source
             ?? self::parse($source ?? throw new \InvalidArgumentException('neither the extension nor KEYSIEVE_SOURCE is there'));
-        return $scheme === 'directory' ? new PublishedSet($path, $set, self::trustedOwner()) : new SnapshotFile($path, $set);
+        if ($scheme === 'files') {
+            return new SnapshotFile($path, $set);
+        }
+        if (self::owner() !== self::DEFAULT_OWNER) {
+            self::trustedOwner(); // which says so if there is no such user
+        }
+        return new PublishedSet($path, $set);
     }
 
     public static function isEnabled(): bool
@@ -106,26 +113,31 @@ final class Settings
         return [$match[1], $match[2]];
     }
 
-    /** Looked up once: it may take a question over the network. */
-    private static function trustedOwner(): ?int
+    /** A uid, besides root and this process's own. Looked up once: it may take a question over the network. */
+    public static function trustedOwner(): ?int
     {
         /** @var int|false|null $uid */
         static $uid = false;
         if ($uid !== false) {
             return $uid;
         }
-        $owner = self::setting('keysieve.owner', 'keysieve');
+        $owner = self::owner();
         if (preg_match('/\A\d+\z/', $owner) === 1) {
             return $uid = (int) $owner;
         }
         $canLookUp = function_exists('posix_getpwnam');
         $found = $owner !== '' && $canLookUp ? posix_getpwnam($owner) : false;
-        if ($found === false && !in_array($owner, ['', 'keysieve'], true)) {
+        if ($found === false && !in_array($owner, ['', self::DEFAULT_OWNER], true)) {
             error_log("keysieve.owner: user \"$owner\" " . ($canLookUp
                 ? "does not exist; only files of root and of PHP's own user are trusted"
                 : 'cannot be looked up without the extension posix; only files of root are trusted'));
         }
         return $uid = $found === false ? null : $found['uid'];
+    }
+
+    private static function owner(): string
+    {
+        return self::setting('keysieve.owner', self::DEFAULT_OWNER);
     }
 
     /** A setting of php.ini, though nothing has registered it. */

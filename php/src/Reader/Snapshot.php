@@ -12,9 +12,8 @@ namespace KeySieve\Reader;
  * @phpstan-type Fields array{
  *     magic: string, format: int, kind: int, hashId: int, headerBytes: int, seed: string, shardBytes: int, shardCount: int, keyCount: int,
  *     hashCount: int, valueBits: int, targetFpr: float, estimatedFpr: float, asOf: int, builtAt: int, validFor: int,
- *     setName: string, keyProfile: string, fileBytes: int, retrievalSeedsAt: int, checksumsAt: int, checksumsBytes: int, shardsAt: int,
- *     knownAbsent: int, retrievalBytes: int, sampleCount: int,
- *     tablesChecksum: string, contentsDigest: string, publicKey: string, sampledCount: int, signature: string, ...
+ *     setName: string, keyProfile: string, fileBytes: int, tablesChecksum: string, knownAbsent: int, retrievalBytes: int, sampleCount: int,
+ *     sampledCount: int
  * }
  */
 final class Snapshot
@@ -23,7 +22,7 @@ final class Snapshot
     /** As SnapshotFile::$why. */
     public const EXPIRED = ['expired', 'its snapshot is past valid_for'];
 
-    private const START_BYTES = 2 * self::HEADER_BYTES; // read at once: the header, and the tables of a set of up to 256 shards
+    private const FRONT_BYTES = 2 * self::HEADER_BYTES; // read at once: the header, and the tables of up to 256 shards
     private const FORMAT = 1;
     private const HASH_XXH3 = 1;
     private const SECRET_WORDS = 24;
@@ -34,9 +33,7 @@ final class Snapshot
     private const LATEST_MOMENT = 10 ** 12;
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/CvalueBits/x14'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/x32/Z64setName/Z64keyProfile/PfileBytes'
-        . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/a8tablesChecksum/PknownAbsent'
-        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/@872/a32contentsDigest/a32publicKey'
-        . '/@1704/VsampledCount/@4024/a64signature';
+        . '/@320/a8tablesChecksum/PknownAbsent/@352/VretrievalBytes/VsampleCount/@1704/VsampledCount';
     private const BITS = "\x01\x02\x04\x08\x10\x20\x40\x80";
     private const SECOND_LEVEL_MULTIPLIER = 0x8EBC6AF0 << 32 | 0x9C88C6E3;
     private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
@@ -47,6 +44,8 @@ final class Snapshot
     private static array $kept = [];
     private static int $keptBytes = 0;
     private static int $snapshots = 0;
+    /** @var array{string, string} the seed that secret() was given last, and its secret: the sets of a store have the same */
+    private static array $lastSecret = ['', ''];
 
     /** @var Fields */
     public readonly array $fields;
@@ -59,9 +58,10 @@ final class Snapshot
     public readonly Kind $kind;
     /** @var array{secret: string} */
     private readonly array $hashing;
-    private readonly string $entries;
-    private readonly string $seeds; // of the second levels, a byte for each shard; empty without known-absent keys
-    private readonly string $checksums;
+    private readonly string $front; // its bytes before the shards
+    private readonly int $seedsAt; // of the second levels, a byte for each shard
+    private readonly int $checksumsAt;
+    private readonly int $shardsAt;
     private readonly int $firstKept; // where its first shard is among those that are kept
 
     /**
@@ -71,29 +71,29 @@ final class Snapshot
      */
     public function __construct(string $set, private readonly File $file, public readonly ?LiveLayer $live = null)
     {
-        $start = $file->read(0, min($file->status['size'], self::START_BYTES));
-        $fields = $this->fields = self::header($file, $start);
+        $front = $file->read(0, min($file->status['size'], self::FRONT_BYTES));
+        $fields = $this->fields = self::header($file, $front);
         $this->kind = Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $fields['valueBits'], $file->path);
-        $fault = self::faultOfLayout($fields, $this->kind);
+        $count = $fields['shardCount'];
+        $this->stride = $fields['shardBytes'] + $fields['retrievalBytes'];
+        $this->seedsAt = self::HEADER_BYTES + 8 * $count;
+        $this->checksumsAt = $this->seedsAt + ($fields['retrievalBytes'] === 0 ? 0 : $count + 7 & ~7);
+        $this->shardsAt = $this->checksumsAt + 8 * $count + 4095 & ~4095;
+        $fault = $this->faultOfLayout($front);
         if ($fault !== null) {
             throw Failure::data("$file->path: $fault");
         }
         $file->checkSize($fields['fileBytes']);
-        if (strlen($start) < $fields['shardsAt']) {
-            $start .= $file->read(strlen($start), $fields['shardsAt'] - strlen($start));
+        if (strlen($front) < $this->shardsAt) {
+            $front .= $file->read(strlen($front), $this->shardsAt - strlen($front));
         }
-        $tables = substr($start, self::HEADER_BYTES, $fields['shardsAt'] - self::HEADER_BYTES);
-        if (strrev(hash('xxh3', $tables, true)) !== $fields['tablesChecksum']) {
-            throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to {$fields['shardsAt']})");
+        if (strrev(hash('xxh3', substr($front, self::HEADER_BYTES), true)) !== $fields['tablesChecksum']) {
+            throw Failure::data("$file->path: tables are damaged: their checksum does not match (offset 4096 to $this->shardsAt)");
         }
+        $this->front = $front;
         $this->openedAt = time();
         $this->validUntil = $fields['validFor'] === 0 ? PHP_INT_MAX : $fields['asOf'] + $fields['validFor'];
         $this->hashing = ['secret' => self::secret($fields['seed'])];
-        $count = $fields['shardCount'];
-        $this->entries = substr($tables, 0, 8 * $count);
-        $this->seeds = $fields['retrievalBytes'] === 0 ? '' : substr($tables, $fields['retrievalSeedsAt'] - self::HEADER_BYTES, $count);
-        $this->checksums = substr($tables, $fields['checksumsAt'] - self::HEADER_BYTES, $fields['checksumsBytes']);
-        $this->stride = $fields['shardBytes'] + $fields['retrievalBytes'];
         $this->firstKept = ++self::$snapshots << 32;
         if ($count <= self::CHECKED_AT_ONCE) {
             $this->checkEntries();
@@ -106,11 +106,14 @@ final class Snapshot
     /** What the hash takes in place of its own secret: made of the seed of a set. */
     public static function secret(string $seed): string
     {
-        $secret = '';
-        for ($word = 0; $word < self::SECRET_WORDS; ++$word) {
-            $secret .= strrev(hash('xxh3', $seed, true, ['seed' => $word]));
+        if ($seed !== self::$lastSecret[0]) {
+            $secret = '';
+            for ($word = 0; $word < self::SECRET_WORDS; ++$word) {
+                $secret .= strrev(hash('xxh3', $seed, true, ['seed' => $word]));
+            }
+            self::$lastSecret = [$seed, $secret];
         }
-        return $secret;
+        return self::$lastSecret[1];
     }
 
     public function hash(string $key): int
@@ -134,7 +137,7 @@ final class Snapshot
      */
     public function answers(array $keys, string $method, bool $isMap): array
     {
-        if ($this->kind instanceof Kind\SplitBlockBloom && $this->seeds === '') {
+        if ($this->kind instanceof Kind\SplitBlockBloom && $this->fields['retrievalBytes'] === 0) {
             return $this->probe($keys, $method);
         }
         $answers = [];
@@ -153,6 +156,7 @@ final class Snapshot
      * @param array<TKey, mixed> $keys
      * @return array<TKey, bool>
      * @throws Failure|\TypeError as answers()
+     * @psalm-suppress InvalidArrayOffset ($bit & 7 is from 0 to 7)
      */
     private function probe(array $keys, string $method): array
     {
@@ -164,15 +168,16 @@ final class Snapshot
             /** @psalm-suppress InvalidArgument (it knows no option but the seed) */
             $hashes .= hash('xxh3', $key, true, $this->hashing);
         }
-        /** @var array<int, int> $halves */
-        $halves = unpack('N*', $hashes);
-        $half = 0;
+        /** @var array<int, int> $words */
+        $words = unpack('J*', $hashes);
+        $word = 0;
         $count = $this->fields['shardCount'];
         $blocks = $this->fields['shardBytes'] >> 5;
         $answers = [];
         foreach ($keys as $index => $_) {
-            $high = $halves[++$half];
-            $low = $halves[++$half];
+            $hash = $words[++$word];
+            $high = $hash >> 32 & 0xffffffff;
+            $low = $hash & 0xffffffff;
             $shard = $high * $count + ($low * $count >> 32) >> 32;
             $bytes = self::$kept[$this->firstKept + $shard] ?? self::keep($this->firstKept + $shard, $this->read($shard));
             // Kind::fold() with Kind::INSIDE_SHARDS. That and Kind::SALTS in halves from -2^31 to 2^31, so that no product needs more than 64 bits.
@@ -207,8 +212,8 @@ final class Snapshot
     {
         $shard = Kind::shard($hash, $this->fields['shardCount']);
         $bytes = self::$kept[$this->firstKept + $shard] ?? self::keep($this->firstKept + $shard, $this->read($shard));
-        $value = $this->kind->find($bytes, substr($this->entries, 8 * $shard, 8), $hash);
-        return $value !== null && ($this->seeds === '' || $this->passesSecondLevel($bytes, $shard, $hash)) ? $value : null;
+        $value = $this->kind->find($bytes, substr($this->front, self::HEADER_BYTES + 8 * $shard, 8), $hash);
+        return $value !== null && ($this->fields['retrievalBytes'] === 0 || $this->passesSecondLevel($bytes, $shard, $hash)) ? $value : null;
     }
 
     /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
@@ -217,7 +222,7 @@ final class Snapshot
         $keys = 0;
         $known = []; // of entries that can be: all but how many keys they have
         /** @var array<int, int> $words */
-        $words = unpack('P*', $this->entries);
+        $words = unpack('P*', substr($this->front, self::HEADER_BYTES, 8 * $this->fields['shardCount']));
         foreach ($words as $number => $word) {
             $keys += $word & 0xffff;
             $likeness = $word & ~0xffff | (int) (($word & 0xffff) === 0);
@@ -247,7 +252,7 @@ final class Snapshot
     /** Asks for the bit that each key which passes the filter of a set with known-absent keys has in the second level. */
     private function passesSecondLevel(string $bytes, int $shard, int $hash): bool
     {
-        $mixed = Kind::fold($hash ^ Kind::product(Kind::G, ord($this->seeds[$shard])), self::SECOND_LEVEL_MULTIPLIER);
+        $mixed = Kind::fold($hash ^ Kind::product(Kind::G, ord($this->front[$this->seedsAt + $shard])), self::SECOND_LEVEL_MULTIPLIER);
         $window = Kind::word($bytes, $this->fields['shardBytes'] + Kind::reduce($mixed, $this->fields['retrievalBytes'] - 7));
         return Kind::parity($window & Kind::product($mixed, Kind::A));
     }
@@ -255,9 +260,9 @@ final class Snapshot
     /** @throws Failure unless the shard can be read */
     private function read(int $shard): string
     {
-        $at = $this->fields['shardsAt'] + $shard * $this->stride;
+        $at = $this->shardsAt + $shard * $this->stride;
         $bytes = $this->file->read($at, $this->stride);
-        if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $shard, 8)) {
+        if (strrev(hash('xxh3', $bytes, true)) !== substr($this->front, $this->checksumsAt + 8 * $shard, 8)) {
             throw Failure::data("{$this->file->path}: shards are damaged: a checksum does not match ($this->stride bytes from offset $at)");
         }
         if ($this->fields['shardCount'] > self::CHECKED_AT_ONCE) {
@@ -282,7 +287,7 @@ final class Snapshot
     /** @return Entry of a shard, checked */
     private function entry(int $shard): array
     {
-        $entry = Kind::entry(substr($this->entries, 8 * $shard, 8));
+        $entry = Kind::entry(substr($this->front, self::HEADER_BYTES + 8 * $shard, 8));
         $fault = $this->kind->faultOf($entry);
         return $fault === null ? $entry : throw Failure::data("{$this->file->path}: entry of shard $shard cannot be: $fault");
     }
@@ -291,13 +296,13 @@ final class Snapshot
      * @return Fields
      * @throws Failure
      */
-    private static function header(File $file, string $start): array
+    private static function header(File $file, string $front): array
     {
         if ($file->status['size'] < self::HEADER_BYTES) {
             throw Failure::data("$file->path: is not a whole snapshot: {$file->status['size']} bytes, the header alone has 4096");
         }
         /** @var Fields $fields */
-        $fields = unpack(self::FIELDS, $start);
+        $fields = unpack(self::FIELDS, $front);
         $known = self::FORMAT;
         $advice = $fields['format'] > $known ? "a newer version; upgrade this reader, or build with --format $known" : 'an older version; build it again';
         $failure = match (true) {
@@ -305,7 +310,7 @@ final class Snapshot
             $fields['format'] !== $known => Failure::incompatible(
                 "$file->path: has snapshot format {$fields['format']}, this version reads $known: damaged, or written by $advice",
             ),
-            strrev(substr($start, 4088, 8)) !== hash('xxh3', substr($start, 0, 4088), true)
+            strrev(substr($front, 4088, 8)) !== hash('xxh3', substr($front, 0, 4088), true)
                 => Failure::data("$file->path: header is damaged: its checksum does not match"),
             $fields['hashId'] !== self::HASH_XXH3 => Failure::incompatible("$file->path: hash {$fields['hashId']} is not known to this version"),
             ($fault = self::faultOf($fields)) !== null => Failure::data("$file->path: $fault"),
@@ -330,49 +335,37 @@ final class Snapshot
         };
     }
 
-    /** @param Fields $fields */
-    private static function faultOfLayout(array $fields, Kind $kind): ?string
+    private function faultOfLayout(string $front): ?string
     {
-        $stride = $fields['shardBytes'] + $fields['retrievalBytes'];
+        $fields = $this->fields;
+        $count = $fields['shardCount'];
         return match (true) {
             !in_array($fields['shardBytes'], [1024, 2048, 4096, 8192], true)
                 => "shard size of {$fields['shardBytes']} bytes is not 1024, 2048, 4096 or 8192",
-            $fields['shardCount'] === 0 => 'has no shards',
-            $fields['shardCount'] > self::MOST_SHARDS => "has {$fields['shardCount']} shards, " . self::MOST_SHARDS . ' are the most',
-            $fields['retrievalBytes'] % 32 !== 0 || $stride > self::LONGEST_SHARD
+            $count === 0 => 'has no shards',
+            $count > self::MOST_SHARDS => "has $count shards, " . self::MOST_SHARDS . ' are the most',
+            $fields['retrievalBytes'] % 32 !== 0 || $this->stride > self::LONGEST_SHARD
                 => "second levels of {$fields['retrievalBytes']} bytes are out of range",
             $fields['retrievalBytes'] === 0 && $fields['knownAbsent'] !== 0 => 'has known-absent keys but no second levels',
             $fields['sampleCount'] > 64 || ($fields['knownAbsent'] >= 0 && $fields['sampleCount'] > $fields['knownAbsent']) // else it has 64 bits
                 => 'has more known-absent keys in its sample than there are',
             $fields['valueBits'] > self::MOST_VALUE_BITS => "values of {$fields['valueBits']} bits are out of range",
-            $fields['valueBits'] !== 0 && !$kind::CAN_HAVE_VALUES => $kind::NAME . ' cannot have values',
+            $fields['valueBits'] !== 0 && !$this->kind::CAN_HAVE_VALUES => $this->kind::NAME . ' cannot have values',
             $fields['sampledCount'] > ($fields['valueBits'] !== 0 ? self::VALUE_SAMPLE : 0) => 'has a sample of more values than there can be',
-            trim($fields['publicKey'], "\0") === '' && trim($fields['contentsDigest'] . $fields['signature'], "\0") !== ''
+            trim(substr($front, 904, 32), "\0") === '' && trim(substr($front, 872, 32) . substr($front, 4024, 64), "\0") !== ''
                 => 'has parts of a signature but no public key',
-            array_intersect_key($fields, $spans = self::spans($fields, $stride)) != $spans => "tables are not where {$fields['shardCount']} shards put them",
+            substr($front, 264, 56) . substr($front, 336, 16) !== $this->places() => "tables are not where $count shards put them",
             default => null,
         };
     }
 
-    /**
-     * Where the tables must be.
-     *
-     * @param Fields $fields
-     * @return array<string, int>
-     */
-    private static function spans(array $fields, int $stride): array
+    /** The fields of the header that say how long the file is, and where its parts are. */
+    private function places(): string
     {
-        $count = $fields['shardCount'];
-        $hasSeeds = $fields['retrievalBytes'] !== 0;
-        $seedsAt = self::HEADER_BYTES + 8 * $count;
-        $checksumsAt = $seedsAt + ($hasSeeds ? $count + 7 & ~7 : 0);
-        $shardsAt = $checksumsAt + 8 * $count + 4095 & ~4095;
-        return [
-            'fileBytes' => $shardsAt + $count * $stride,
-            'shardTableAt' => self::HEADER_BYTES, 'shardTableBytes' => 8 * $count,
-            'retrievalSeedsAt' => $hasSeeds ? $seedsAt : 0, 'retrievalSeedsBytes' => $checksumsAt - $seedsAt,
-            'checksumsAt' => $checksumsAt, 'checksumsBytes' => 8 * $count,
-            'shardsAt' => $shardsAt, 'shardsBytes' => $count * $stride,
-        ];
+        $tableBytes = 8 * $this->fields['shardCount'];
+        $shardsBytes = $this->fields['shardCount'] * $this->stride;
+        return pack('P3', $this->shardsAt + $shardsBytes, self::HEADER_BYTES, $tableBytes)
+            . pack('P4', $this->checksumsAt, $tableBytes, $this->shardsAt, $shardsBytes)
+            . pack('P2', $this->fields['retrievalBytes'] === 0 ? 0 : $this->seedsAt, $this->checksumsAt - $this->seedsAt);
     }
 }
