@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Header, SnapshotDecodeHostile, ::testing::ValuesIn(kHos
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(SnapshotDecode, RefusesAPartThatIsElsewhereOrOfAnotherSize) {
-  for (TableSpan H::*const part : {&H::shard_table, &H::checksum_table, &H::shards, &H::stretch_digests}) {
+  for (TableSpan H::*const part : {&H::shard_table, &H::checksum_table, &H::shards, &H::retrieval_seeds}) {
     for (std::uint64_t TableSpan::*const field : {&TableSpan::offset, &TableSpan::bytes}) {
       SnapshotBytes snapshot = small_snapshot();
       std::uint64_t& value = (writable_header(snapshot).*part).*field;
