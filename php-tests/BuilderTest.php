@@ -249,10 +249,10 @@ final class BuilderTest extends TestCase
 
     public function testLeavesAPageOfAnotherVersionAlone(): void
     {
-        $this->publish('newer', 'apple');
-        $page = SharedMemory::folder('newer') . '/control';
+        $this->publish('newer-page', 'apple');
+        $page = SharedMemory::folder('newer-page') . '/control';
         SharedMemory::overwrite($page, substr_replace(file_get_contents($page), pack('v', 3), 12, 2));
-        $this->assertLeavesAlone('newer');
+        $this->assertLeavesAlone('newer-page');
     }
 
     public function testLeavesASetAloneThatAnotherProcessPublishes(): void
