@@ -25,6 +25,16 @@ constexpr std::chrono::hours kMaxDuration{24};
 // libcurl wants a host; stands in where the URL has none.
 constexpr std::string_view kNoHost = "localhost";
 
+// Whether every colon is followed by a port.
+bool has_ports_alone(std::string_view hosts) {
+  for (std::size_t colon = hosts.find(':'); colon != std::string_view::npos; colon = hosts.find(':')) {
+    hosts.remove_prefix(colon + 1);
+    const std::size_t end = std::min(hosts.find_first_not_of("0123456789"), hosts.size());
+    if (end == 0 || (end < hosts.size() && hosts.find_first_of(",/?#", end) != end)) return false;
+  }
+  return true;
+}
+
 // A path, unless it may be the rest of a URL with too few or too many slashes.
 std::string shown_path(std::string_view path) {
   const std::size_t at = path.rfind('@');
@@ -32,9 +42,20 @@ std::string shown_path(std::string_view path) {
   return "..." + std::string(path.substr(at));
 }
 
-// Shows nothing behind the scheme: in a URL that cannot be taken apart, anything may be a password.
+// A URL that could not be taken apart, without anything that might be a password: what lies before an @,
+// unless it can only be a path, and all of it where the @ has been forgotten.
+std::string redacted(std::string_view url) {
+  const std::string_view scheme = url.substr(0, url.find(':') + 1);
+  const std::string_view rest = url.substr(scheme.size());
+  const std::string_view shown = rest.substr(0, std::max(rest.find('?'), rest.rfind('@') + 1));
+  const std::size_t at = shown.rfind('@');
+  if (shown.starts_with('/') && !shown.starts_with("//")) return std::string(scheme) + shown_path(shown);
+  if (at != std::string_view::npos) return std::string(scheme) + "..." + std::string(shown.substr(at));
+  return std::string(scheme).append(has_ports_alone(shown) ? shown : "...");
+}
+
 [[noreturn]] void refuse_text(std::string_view url, const std::string& reason) {
-  throw Error(ErrorKind::Usage, std::string(url.substr(0, url.find(':') + 1)) + "...: " + reason);
+  throw Error(ErrorKind::Usage, redacted(url) + ": " + reason);
 }
 
 using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
