@@ -93,9 +93,11 @@ bool CheckedLog::is_last_there(const LogPosition& trimmed_to) {
   return first.empty() || first.front().position > known_.position;
 }
 
-// Another log is in its place. While there was none, no key can have been added.
+// Another log is in its place, and what is lost came before it began. While there was none, no key can have
+// been added.
 void CheckedLog::lose_all(const LogPosition& begun) {
-  note_loss(before_.is_gone != 0 ? before_.behind_since : std::max(begun, known_.position));
+  const LogPosition most = std::max(begun, known_.position);
+  note_loss(before_.is_gone != 0 ? std::min(most, before_.behind_since) : most);
 }
 
 // Of this log: what came after the gap was found is there.

@@ -162,6 +162,7 @@ TEST_F(CheckedLogTest, HasLostAllKeysOfAnotherLog) {
   log().begun = at(300);
   expect_lost(of_another, 300);
   EXPECT_EQ(read(of_another, {}, at(250), 1).known().lost_to, at(250)) << "it was gone already";
+  EXPECT_EQ(read(of_another, {}, at(900), 1).known().lost_to, at(300)) << "the clock was ahead then";
   EXPECT_EQ(read(of_another, {}, at(250)).known().lost_to, at(300)) << "it may have got keys since";
   EXPECT_EQ(read(of_another).known().ordinal, 3U);
 }
