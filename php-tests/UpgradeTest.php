@@ -15,13 +15,17 @@ use PHPUnit\Framework\Attributes\Group;
 /**
  * Builder, loader and extension of two snapshot formats, N − 1 and N, in all combinations, and what happens when they are
  * upgraded in another order than docs/operate.md says. What is built is of format 1; tests/upgrade links programs of the
- * next two.
+ * next two. And the release that tests/upgrade/release names with what is built, in one format: what docs/snapshot_format.md,
+ * "Versions", promises.
  */
 #[Group('upgrade')]
 final class UpgradeTest extends TestCase
 {
     private const TOO_OLD = 'has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it again';
     private const TOO_NEW = 'has snapshot format 2, this version reads 1: damaged, or written by a newer version';
+    private const RELEASE = 0; // as a number of a format
+    private const BUILT = 1;
+    private const SEEN = "[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"1d\"\nwindows = 2\nfpr = 0.000001\nstore = \"main\"\n";
     private const OLD_ONE_IS_LIVE = ['publication' => 1, 'second' => false];
     private const NEW_ONE_IS_LIVE = ['publication' => 2, 'second' => true];
 
@@ -122,8 +126,78 @@ final class UpgradeTest extends TestCase
         self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer(2));
     }
 
+    /** @return iterable<string, array{string, string}> files of the release, and what in them must stay */
+    public static function frozen(): iterable
+    {
+        yield 'golden files' => ['tests/golden/*.ks', '/^.*$/s'];
+        yield 'JSON' => ['docs/schemas/*.json', '/"\w+": \{/'];
+        yield 'configuration' => ['tools/loader/keysieve.toml.example', '/^#?\w+ =/m'];
+        yield 'settings' => ['ext/settings.cpp', '/"keysieve\.\w+"/'];
+        yield 'PHP' => ['ext/keysieve.stub.php', '/\b(?:class|interface|enum|function|const|case) \w+/'];
+        yield 'metrics' => ['tests/tools/loader/http/golden/metrics.txt', '/^# TYPE .+/m'];
+    }
+
+    #[DataProvider('frozen')]
+    public function testBytesAndNamesOfTheReleaseStay(string $files, string $pattern): void
+    {
+        self::assertNotSame([], $paths = glob(self::release() . "/sources/$files"));
+        foreach ($paths as $path) {
+            $here = dirname(__DIR__) . substr($path, strlen(self::release() . '/sources'));
+            [$before, $now] = array_map(static function (string $file) use ($pattern): array {
+                preg_match_all($pattern, file_get_contents($file), $found);
+                return $found[0];
+            }, [$path, $here]);
+            self::assertNotSame([], $before, $path);
+            self::assertTrue(array_diff($before, $now) === [], $here);
+        }
+    }
+
+    /** @return iterable<string, array{int, int, string}> two versions, and a store */
+    public static function takeovers(): iterable
+    {
+        foreach (['lmdb', 'dir'] as $store) {
+            yield "the release first, $store" => [self::RELEASE, self::BUILT, $store];
+            yield "the release second, $store" => [self::BUILT, self::RELEASE, $store];
+        }
+    }
+
+    /** In turns one version loads, and the other builds and adds; what was ever built, added or seen stays known to both. */
+    #[DataProvider('takeovers')]
+    public function testEachGoesOnWithWhatTheOtherLeft(int $first, int $second, string $scheme): void
+    {
+        $loader = new Loader(['tags'], (string) $this->directory, self::programs($first), $scheme, self::SEEN);
+        $kinds = json_decode(Program::output([self::program($first), 'plan', '--keys', '1', '--all', '--json']), true)['kinds'];
+        $known = [];
+        foreach ([...array_column($kinds, 'kind'), 'split_block_bloom'] as $step => $kind) {
+            [$loads, $builds] = $step % 2 === 0 ? [$first, $second] : [$second, $first];
+            if ($step > 0) { // at every third, after a reboot
+                $loader->restart(SIGTERM, self::programs($loads), $step % 3 === 0 ? glob("{$this->directory}/*") : []);
+                $this->awaitKnown($loader, $known);
+                self::assertSame(0, $this->newOf($loader, $known), $loader->log());
+            }
+            $new = ["built $step", "added $step", "late $step"];
+            $options = ['--kind', $kind, '--fpr', '0.000001', '--like', $loader->store];
+            $loader->push($this->build($builds, [...$known, $new[0]], $options), self::programs($builds));
+            Program::output([self::program($builds), 'add', 'tags', $new[1], $loader->store]);
+            Program::output([self::program($loads), 'add', 'tags', $new[2], $loader->store]);
+            array_push($known, ...$new);
+            $this->awaitKnown($loader, $known);
+            self::assertSame(3, $this->newOf($loader, $known), $loader->log());
+        }
+        $loader->restart(SIGTERM, self::programs($builds), [...glob("{$this->directory}/*"), substr($loader->store, strlen("$scheme:"))]);
+        $this->awaitKnown($loader, $known); // from the other's cache
+    }
+
+    private static function release(): string
+    {
+        return getenv('KEYSIEVE_RELEASE') ?: throw new \RuntimeException('KEYSIEVE_RELEASE is what tests/upgrade/build_release prints');
+    }
+
     private static function programs(int $format): string
     {
+        if ($format === self::RELEASE) {
+            return self::release() . '/bin';
+        }
         return getenv('KEYSIEVE_BIN_DIR') . ($format === 1 ? '' : "/format$format");
     }
 
@@ -155,6 +229,43 @@ final class UpgradeTest extends TestCase
         $loader->push($this->build($builder, $keys), self::programs($builder));
         $this->awaitPublication(1, $builder, $loader);
         return $loader;
+    }
+
+    /**
+     * Until these keys are in the set for both versions, and no other.
+     *
+     * @param string[] $known
+     */
+    private function awaitKnown(Loader $loader, array $known): void
+    {
+        $wanted = json_encode(['Ready', ...array_fill(0, count($known), true), false]);
+        foreach ([self::RELEASE, self::BUILT] as $version) {
+            self::assertSoon(fn (): bool => $this->code($version, $known, <<<'PHP'
+                $set = new KeySieve\Set('tags');
+                $answers = array_map($set->mayContain(...), [...$argv, 'absent']);
+                echo json_encode([$set->availability()->name, ...$answers]);
+                PHP) === $wanted, $loader->log(...));
+        }
+    }
+
+    /**
+     * Adds keys to the seen set by both versions, and says how many were new to the first of them.
+     *
+     * @param string[] $keys
+     */
+    private function newOf(Loader $loader, array $keys): int
+    {
+        self::assertSoon(fn (): bool => $this->code(self::BUILT, [], 'echo (new KeySieve\SeenSet("clicks"))->availability()->name;') === 'Ready', $loader->log(...));
+        $add = 'echo array_sum((new KeySieve\SeenSet("clicks"))->addManyIfNew($argv));';
+        $new = (int) $this->code(self::RELEASE, $keys, $add);
+        self::assertSame('0', $this->code(self::BUILT, $keys, $add), $loader->log());
+        return $new;
+    }
+
+    /** @param string[] $keys for the code: $argv */
+    private function code(int $extension, array $keys, string $code): string
+    {
+        return Program::output([...$this->interpreter($extension), '-r', "array_shift(\$argv);\n$code", '--', ...$keys]);
     }
 
     private function awaitPublication(int $publication, int $format, Loader $loader): void

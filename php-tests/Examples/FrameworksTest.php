@@ -7,6 +7,7 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
+use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -32,7 +33,7 @@ final class FrameworksTest extends FrameworkTestCase
             file_put_contents("{$this->examples->folder}/composer.json", json_encode($project));
             return Program::run(['composer', 'update', '--dry-run', '--no-interaction', "--working-dir={$this->examples->folder}"]);
         };
-        self::assertSame(0, $update('0.1.0')->status, $update('0.1.0')->errors);
+        self::assertSame(0, $update('0.1.0-rc1')->status, $update('0.1.0-rc1')->errors);
         self::assertStringContainsString('conflicts with ext-keysieve', $update('0.0.9')->errors);
     }
 

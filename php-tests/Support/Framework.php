@@ -11,13 +11,14 @@ namespace KeySieve\Tests\Support;
  */
 final class Framework
 {
-    private const SYMFONY = ['Symfony 7.4', 'Symfony 6.4'];
-    private const LARAVEL = ['Laravel 12', 'Laravel 11'];
+    /** With the oldest PHP of each. */
+    private const SYMFONY = ['Symfony 7.4' => '8.2', 'Symfony 6.4' => '8.1'];
+    private const LARAVEL = ['Laravel 13' => '8.3', 'Laravel 12' => '8.2', 'Laravel 11' => '8.2'];
 
     /** The version of each is required, since Symfony lets one use the next version of another. */
     private const COMPONENTS = [
-        'symfony/cache', 'symfony/config', 'symfony/dependency-injection', 'symfony/doctrine-messenger', 'symfony/http-kernel', 'symfony/messenger',
-        'symfony/validator',
+        'symfony/cache', 'symfony/config', 'symfony/dependency-injection', 'symfony/doctrine-messenger', 'symfony/event-dispatcher', 'symfony/http-kernel',
+        'symfony/messenger', 'symfony/validator',
     ];
     private const FOLDER = __DIR__ . '/../../build/frameworks';
     private const PACKAGE = __DIR__ . '/../../php';
@@ -38,13 +39,14 @@ final class Framework
     }
 
     /**
-     * All versions where KEYSIEVE_FRAMEWORKS is "all", or else the newest.
+     * All versions where KEYSIEVE_FRAMEWORKS is "all", or else the newest; of those that run in this PHP.
      *
-     * @param string[] $versions the newest first
+     * @param array<string, string> $oldest PHP by framework, the newest first
      * @return string[]
      */
-    private static function chosen(array $versions): array
+    private static function chosen(array $oldest): array
     {
+        $versions = array_keys(array_filter($oldest, static fn (string $php): bool => version_compare(PHP_VERSION, $php, '>=')));
         return getenv('KEYSIEVE_FRAMEWORKS') === 'all' ? $versions : array_slice($versions, 0, 1);
     }
 

@@ -16,14 +16,16 @@ final class Loader
      * @param string[] $sets
      * @param ?string  $directory where it publishes [that of this process]
      * @param ?string  $programs  folder of keysieve and keysieved [what was built]
+     * @param string   $scheme    of its store
+     * @param string   $settings  more of its configuration
      */
-    public function __construct(array $sets, ?string $directory = null, ?string $programs = null)
+    public function __construct(array $sets, ?string $directory = null, ?string $programs = null, string $scheme = 'lmdb', string $settings = '')
     {
         $this->programs = $programs ?? getenv('KEYSIEVE_BIN_DIR');
         $this->folder = new Folder('loader');
         mkdir("{$this->folder}/store", 0700);
         mkdir("{$this->folder}/cache", 0700);
-        $this->store = "lmdb:{$this->folder}/store";
+        $this->store = "$scheme:{$this->folder}/store";
         $directory ??= SharedMemory::directory();
         $lines = [
             "directory = \"$directory\"",
@@ -35,7 +37,7 @@ final class Loader
         foreach ($sets as $set) {
             array_push($lines, '[[set]]', "name = \"$set\"", 'store = "main"');
         }
-        file_put_contents("{$this->folder}/keysieve.toml", implode("\n", $lines) . "\n");
+        file_put_contents("{$this->folder}/keysieve.toml", implode("\n", $lines) . "\n$settings");
         $this->start();
     }
 
@@ -51,10 +53,15 @@ final class Loader
         Program::output(["{$this->programs}/keysieve", 'add', $set, ...$keys, $this->store]);
     }
 
-    /** Ends keysieved by that signal and starts another one, of other programs when told. */
-    public function restart(int $signal, ?string $programs = null): void
+    /**
+     * Ends keysieved by that signal and starts another one, of other programs when told.
+     *
+     * @param string[] $removed folders that are gone in between
+     */
+    public function restart(int $signal, ?string $programs = null, array $removed = []): void
     {
         $this->daemon->end($signal);
+        Program::output(['rm', '-rf', ...$removed]);
         $this->programs = $programs ?? $this->programs;
         $this->start();
     }

@@ -24,6 +24,14 @@ final class CommandsTest extends TestCase
         self::assertGreaterThan(60, $checked);
     }
 
+    /** systemctl takes a pattern for the whole name of a unit, and is content with one that matches none. */
+    public function testPatternsOfUnitsNameTheirKind(): void
+    {
+        $pages = implode('', array_map(static fn (Markdown $page): string => file_get_contents($page->path), [...Markdown::all()]));
+        preg_match_all("/systemctl \\w+ '([^']*\\*[^']*)'/", $pages, $patterns);
+        self::assertSame(["php*-fpm.service"], array_values(array_unique($patterns[1])));
+    }
+
     /** @return string[][] the words of each, from the program's name on */
     private static function commandsOf(Markdown $page): array
     {

@@ -71,12 +71,12 @@ final class VersionsTest extends TestCase
 
     public function testNewerVersionsComeFirst(): void
     {
-        foreach (['0.9.0', '0.10.0'] as $tag) {
+        foreach (['0.9.0', '0.10.0', '0.10.0-rc1'] as $tag) {
             $this->git("tag v$tag v0.1.0");
             $this->docs("--version $tag");
         }
-        self::assertMatchesRegularExpression('/0\.2\.0 \(unreleased\).*>0\.10\.0<.*>0\.9\.0</', $this->page('index.html'));
-        self::assertStringContainsString('>0.10.0</a> · <b>0.9.0</b>', $this->page('0.9.0/docs/both.html'));
+        self::assertMatchesRegularExpression('/0\.2\.0 \(unreleased\).*>0\.10\.0<.*>0\.10\.0-rc1<.*>0\.9\.0</', $this->page('index.html'));
+        self::assertStringContainsString('>0.10.0-rc1</a> · <b>0.9.0</b>', $this->page('0.9.0/docs/both.html'));
     }
 
     public function testAVersionWithoutATagIsRefused(): void

@@ -3,7 +3,7 @@ The module loads and says its version
 --FILE--
 <?php
 var_dump(extension_loaded('keysieve'));
-echo preg_match('/^\d+\.\d+\.\d+$/', phpversion('keysieve')), "\n";
+echo preg_match('/^\d+\.\d+\.\d+(-rc\d+)?$/', phpversion('keysieve')), "\n";
 $extension = new ReflectionExtension('keysieve');
 print_r(array_keys($extension->getClasses()));
 print_r(array_keys($extension->getFunctions()));

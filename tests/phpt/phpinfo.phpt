@@ -10,7 +10,7 @@ keysieve.directory=/srv/keysieve
 keysieve
 
 keysieve support => enabled
-keysieve version => %d.%d.%d
+keysieve version => %d.%d.%d%S
 Snapshot formats => 1
 Directory => /srv/keysieve
 

@@ -38,7 +38,7 @@ final class Sizing
             throw new \ValueError("shardBytes must be 1024, 2048, 4096 or 8192, not $shardBytes");
         }
         if (!($fpr >= self::LEAST_FPR && $fpr <= self::MOST_FPR)) {
-            throw new \ValueError("fpr must be 1e-9 to 0.5, not $fpr");
+            throw new \ValueError('fpr must be 1e-9 to 0.5, not ' . var_export($fpr, true)); // NAN is no string since PHP 8.5
         }
         if ($fpr < self::LEAST_FPR_REACHED && !self::meets($fpr, 8 * $shardBytes / self::MOST_BITS_PER_KEY, $shardBytes)) {
             throw new \ValueError("split_block_bloom cannot reach an fpr of $fpr in shards of $shardBytes bytes; 1e-6 is possible, and less by keysieve build");
