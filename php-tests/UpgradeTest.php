@@ -138,6 +138,7 @@ final class UpgradeTest extends TestCase
     }
 
     #[DataProvider('frozen')]
+    #[Group('release')]
     public function testBytesAndNamesOfTheReleaseStay(string $files, string $pattern): void
     {
         self::assertNotSame([], $paths = glob(self::release() . "/sources/$files"));
@@ -163,6 +164,7 @@ final class UpgradeTest extends TestCase
 
     /** In turns one version loads, and the other builds and adds; what was ever built, added or seen stays known to both. */
     #[DataProvider('takeovers')]
+    #[Group('release')]
     public function testEachGoesOnWithWhatTheOtherLeft(int $first, int $second, string $scheme): void
     {
         $loader = new Loader(['tags'], (string) $this->directory, self::programs($first), $scheme, self::SEEN);
