@@ -22,6 +22,7 @@ class KeptFilesCallFaults : public ::testing::Test {
   // there.
   void expect_old_or_new(const std::string& what, const std::function<void(std::uint64_t)>& replace,
                          const std::function<std::uint64_t()>& number) {
+    SCOPED_TRACE(what);
     std::uint64_t last = 1;
     EXPECT_EQ(run_in_process([&] { return replace(last), 0; }), 0);
     const std::size_t files = count_files();
@@ -42,9 +43,7 @@ class KeptFilesCallFaults : public ::testing::Test {
     });
     EXPECT_GT(done, 0);
     EXPECT_GT(failed, 0);
-    soak_report(what + ": " + std::to_string(done + failed) + " faults at " + std::to_string(calls) +
-                " system calls: " + std::to_string(done) + " times the new one, " + std::to_string(failed) +
-                " times an error and the old or the new one");
+    soak_report(static_cast<std::uint64_t>(calls), "system calls");
   }
 
   [[nodiscard]] std::size_t count_files() const {
@@ -112,8 +111,7 @@ TEST_F(KeptFilesCallFaults, LeaveAllKeysInASeenSet) {
     return end.has_met_fault;
   });
   EXPECT_GT(calls, 50);
-  soak_report("look of a seen set's keeper: faults at " + std::to_string(calls) +
-              " system calls: no key was lost");
+  soak_report(static_cast<std::uint64_t>(calls), "system calls");
 }
 
 }  // namespace

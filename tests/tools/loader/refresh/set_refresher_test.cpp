@@ -5,7 +5,6 @@
 #include "core/worker/shm/control_file.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/loader/site.hpp"
-#include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/program.hpp"
 
