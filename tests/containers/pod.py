@@ -16,7 +16,7 @@ class Pod:
     def __init__(
         self, engine: Engine, manifest: pathlib.Path, folder: pathlib.Path, network: list, name: str = "pages"
     ):
-        """`name`: of its Deployment or DaemonSet. `folder`: of its volumes; pods of one folder share the node's."""
+        """`name` is its Deployment's or DaemonSet's, `folder` holds its volumes; pods of one folder share the node's."""
         documents = list(yaml.safe_load_all(manifest.read_text()))
         self.engine = engine
         self.name = name

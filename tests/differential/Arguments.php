@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Differential;
 
-/** Draws keys, and what else a caller may pass for one: of every type, and in arrays of every shape. */
+/** Draws keys, and values of every type that a caller may pass for one, in arrays of every shape. */
 final class Arguments
 {
     private const SPECIAL = [

@@ -30,7 +30,7 @@ final class ForgedSnapshot
         $this->valueBits = $this->kind === self::RIBBON && $random->chance(0.6) ? $random->between(1, 32) : 0;
     }
 
-    /** What the reader in PHP knows; private, since it is of no use to others. */
+    /** A private constant of the reader in PHP. */
     private static function ofReader(string $class, string $constant): array
     {
         return (new \ReflectionClassConstant($class, $constant))->getValue();

@@ -1,8 +1,8 @@
 <?php
 
-// pie_takes.php TAG FOLDER: prints which file of the release TAG, in FOLDER, PIE takes for this PHP on glibc, by what its
-// documentation says of pre-packaged-binary; ends with status 1 if there is none. PIE's version is Composer's, which is the
-// tag as it is written. PIE itself cannot be had here.
+// pie_takes.php TAG FOLDER: prints which file of the release TAG, in FOLDER, PIE chooses for this PHP on glibc; ends with
+// status 1 if there is none. It follows PIE's documentation of pre-packaged-binary, since PIE itself cannot be had here.
+// PIE's version is Composer's, which is the tag as it is written.
 
 [, $tag, $folder] = $argv;
 $php = PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;

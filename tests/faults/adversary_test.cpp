@@ -164,9 +164,9 @@ TEST(Adversary, FindsNoPairThatCollidesForManySeeds) {
   soak_report(seeds, "seeds");
 }
 
-// For random words a and b, the products of a or ~a and b or ~b fold to few different words: 246 of the 6 *
-// 2^32 pairs among such four were equal, whatever the secret was. docs/filters.md says so. The bound of the
-// short test is exceeded by chance once in 10^5 runs.
+// For random words a and b, the products of a or ~a and b or ~b fold to few different words. Of the 6 * 2^32
+// pairs among such four, 246 were equal with any secret (docs/filters.md). The bound of the short test is
+// exceeded by chance once in 10^5 runs.
 TEST(Adversary, MakesPairsCollideNoMoreOftenThanDocumented) {
   std::mt19937_64 random(27);
   unsigned collisions = 0;

@@ -39,8 +39,8 @@ TEST_F(KilledPublisher, LeavesTheOldPublicationOrTheNewOne) {
   soak_report(stop / stride, "kills");
 }
 
-// Kills a loader at each system call that it makes for a seen set: the next one goes on, no
-// memory is left that nobody knows of, and no key is new twice unless its memory is gone.
+// Kills a loader at each system call that it makes for a seen set. The next loader goes on, no memory leaks,
+// and no key is new twice unless its memory is gone.
 
 struct LoaderProcess {
   std::atomic<pid_t> pid{0};
@@ -48,7 +48,7 @@ struct LoaderProcess {
 
 class KilledSeenWriter : public SeenSets {
  protected:
-  // Kills `work` at each moment, each time of a set that was started anew. Then a new loader adopts the set
+  // Kills `work` at each moment, each time with a new set. Then a new loader adopts the set
   // or creates it, and `check` gets that loader, whether it adopted, and a worker that has been there all the
   // time.
   template <typename Work, typename Check>
@@ -97,8 +97,8 @@ class KilledSeenWriter : public SeenSets {
   [[nodiscard]] std::string moved_folder() const { return folder() + "-moved"; }
 
  private:
-  // All that the loaders of a round have made and not removed. What an earlier process has left may have one
-  // of their process numbers.
+  // Checks all that the loaders of a round have made and not removed. Older memory is left out: an earlier
+  // process may have had one of their process numbers.
   void expect_no_memory_left(const SeenWriter& writer) const {
     std::uint64_t resident_bytes = 0;
     std::size_t count = 0;

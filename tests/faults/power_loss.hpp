@@ -20,7 +20,7 @@
 
 namespace keysieve::test {
 
-// What a story was told: this is done, and will be found after a power loss.
+// Tells a story that a step is done, and will be found after a power loss.
 struct Acknowledgement {
   int what;  // as the story numbers it
   LogPosition position{};
@@ -118,7 +118,7 @@ std::string logged_key(int number);
 // What is missing or wrong in a log with these keys.
 std::string wrong_in(std::span<const std::string> found, Acknowledgements acknowledged);
 
-// Of the set "tags"; made once, before there is another process.
+// A snapshot of the set "tags"; made once, before there is another process.
 const SnapshotBytes& generation(int number);
 // The number of the one that this is, to the byte; -1 if it is none.
 int number_of(const SnapshotBytes& snapshot);

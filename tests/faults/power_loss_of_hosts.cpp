@@ -71,7 +71,7 @@ std::string check_mirror(const Places& places, Acknowledgements acknowledged) {
 
 // --- the cache
 
-// Of a store that counts up, and then of another one that counts from 1.
+// The generations of a store that counts up, then those of another one that counts from 1.
 constexpr std::array<std::uint64_t, 5> kCachedGenerations{7, 8, 9, 1, 2};
 
 // What is acknowledged by the next two stories: two numbers that only rise.
@@ -268,9 +268,9 @@ std::string check_host(const Places& places, Acknowledgements acknowledged) {
 
 }  // namespace
 
-// Spare of a story are syncs that another one follows before anything is acknowledged, those that only a kill
-// needs, and in the host those of the moments, which the story of the cache checks, and of what is known of a
-// loss: here, the host has all keys.
+// A story can spare a sync that only a kill needs, or that another sync follows before anything is
+// acknowledged. A host can also spare syncs of the moments, which the story of the cache checks, and of known
+// losses, since it has all keys here.
 Story mirror_story() {
   return {"adds_mirror", add_to_mirror, check_mirror, 1, 4};
 }

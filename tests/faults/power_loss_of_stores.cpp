@@ -48,7 +48,7 @@ std::string wrong_in_store(Store& store, Acknowledgements acknowledged) {
   return wrong_in(found, acknowledged);
 }
 
-// A loader reads first, then somebody adds again.
+// A loader reads first, then another key is added.
 std::string check_adds(const std::string& url, Acknowledgements acknowledged) {
   if (!acknowledged.empty()) {
     const std::string wrong = wrong_in_store(*open_store(url, IfMissing::Refuse), acknowledged);

@@ -1,6 +1,6 @@
-// A power loss at any moment of what stores, adds mirror, cache and loader write, in any state that the disk
-// may be in then (disk.hpp): whatever was acknowledged is there, and nothing older or damaged is taken for
-// it.
+// Cuts the power at any moment while stores, adds mirror, cache and loader write, and leaves the disk in any
+// state that is possible then (disk.hpp). Everything acknowledged is there, and nothing older or damaged
+// replaces it.
 #include <gtest/gtest.h>
 
 #include "tests/faults/power_loss.hpp"

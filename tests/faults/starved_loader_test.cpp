@@ -24,7 +24,7 @@ class StarvedLoader : public SetRefresherTest {
     site_.add("tags", {added_.back(), 1});
     pushing(pushed_ = 1 - pushed_)(*open_store(url_));
   }
-  // Of what an earlier look has brought in.
+  // Checks the keys that an earlier look has brought in.
   void expect_nothing_forgotten(std::size_t received) {
     reader_->check_soon();
     const Attachment* attached = reader_->follow();

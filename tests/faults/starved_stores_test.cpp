@@ -15,7 +15,7 @@ class StarvedStore : public ::testing::TestWithParam<StoreKind> {
  protected:
   std::unique_ptr<Store> open() const { return GetParam().open(url_); }
 
-  // Where another database than the first can be chosen, it is.
+  // With a database other than the first, if the store has several.
   [[nodiscard]] std::string url() const {
     const std::string empty = GetParam().empty_store(directory_);
     return empty.starts_with("redis+unix:") ? with_parameter(empty, "db=3") : empty;

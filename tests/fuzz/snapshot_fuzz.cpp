@@ -1,6 +1,6 @@
 // Whatever the bytes of a snapshot are, they are refused with an Error, or every lookup stays inside them.
-// They are decoded as they are, and again with corrected checksums, so that the checks behind those are
-// reached as well, and once more signed anew, for those behind the signature. Input: the snapshot.
+// They are decoded as they are, again with corrected checksums, and once more with a new signature, to reach
+// the checks behind the checksums and the signature. Input: the snapshot.
 #include <algorithm>
 #include <array>
 #include <vector>

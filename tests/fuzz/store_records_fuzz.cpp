@@ -1,6 +1,6 @@
 // Chunks, pointer records and what hosts tell each other of seen sets, from a store, are decoded or refused
-// with an Error; what is accepted means the same after it was written and read again. Input: the value; of a
-// seen set what the checksum covers.
+// with an Error; what is accepted means the same after it was written and read again. Input: the value; for a
+// seen set the bytes that the checksum covers.
 #include <cstdint>
 #include <cstring>
 #include <string>

@@ -55,7 +55,7 @@ bool SeenMachine::look() {
   do keeper_->look(std::chrono::steady_clock::now(), moment_now());
   while (keeper_->has_more());
   store_->close();
-  // At most once in a second, so an equal moment is of the look before.
+  // It saves at most once in a second, so an equal moment means the look before.
   return saved_before != now.unix && keeper_->report().saved_at == now.unix;
 }
 

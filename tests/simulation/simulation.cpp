@@ -49,7 +49,7 @@ void Simulation::draw_weather() {
               .clock_jumps = draw_rate(5),
               .failovers = draw_rate(3),
               .restarts_of_workers = draw_rate(3)};
-  // What is added seldom is in a build before the next add comes, so that layers are empty.
+  // A key that is seldom added is in a build before the next add, so layers are empty.
   adds_come_within_ = draw(3) == 0 ? 40 * kMinute : 2 * kMinute;
   // Within what clocks may differ.
   network_.server_machine.clock_is_off = draw_time(-2 * kMinute, 2 * kMinute);

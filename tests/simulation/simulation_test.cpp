@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_in(const char* variable) {
   return std::strtoull(text, nullptr, 10);
 }
 
-// Of this process: beside other work, a simulation gets as far as alone.
+// This process's own time, so a simulation gets as far beside other work as alone.
 double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

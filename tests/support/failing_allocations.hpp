@@ -18,7 +18,7 @@ struct AllocationFaults {
 }  // namespace keysieve::test
 
 extern "C" {
-// Counts anew. The allocation with that number fails, or if `lasts`, each from that one on.
+// Counts from 1. The allocation with that number fails, or if `lasts`, each from that one on.
 void begin_failing_allocations(std::uint64_t number, bool lasts) noexcept;
 // None fails any more. Returns how many were made since, failed ones included.
 std::uint64_t end_failing_allocations() noexcept;

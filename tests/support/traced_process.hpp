@@ -40,7 +40,7 @@ class TracedProcess {
     std::int64_t result;  // or minus the number of an error
   };
   std::optional<Call> make_call();
-  // Of its memory, as far as it can be read.
+  // Bytes of its memory, as far as they can be read.
   [[nodiscard]] std::string bytes_at(std::uint64_t address, std::size_t size) const;
   // Up to a zero byte.
   [[nodiscard]] std::string text_at(std::uint64_t address) const;

@@ -17,9 +17,9 @@ namespace keysieve {
 class Segment {
  public:
   Segment() = default;
-  // Attaches the segment with that key. Throws MissingInput if there is none, NotTrusted if another user than
-  // `creator` has created it or it has another size, Permission, and CannotCreate if there is no memory to
-  // attach it, or it cannot be known whether there is one. `what` names it in messages.
+  // Attaches the segment with that key; `what` names it in messages. Throws MissingInput if there is none.
+  // Throws NotTrusted if a user other than `creator` created it, or its size differs. Throws Permission, and
+  // CannotCreate if there is no memory to attach it, or the system does not say whether it exists.
   static Segment attach(std::uint32_t key, std::uint64_t bytes, uid_t creator, const std::string& what);
 
   // Attaches the one with that key and number, which has so many bytes. Throws CannotCreate, Permission.

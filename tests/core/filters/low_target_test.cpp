@@ -75,8 +75,8 @@ TEST(LowTargetWidths, AreThoseThatOneInABillionNeeds) {
   }
 }
 
-// A lookup of fewer bits looks at the first ones of the same key, so it measures the FPR at a rate that can
-// be counted: the share of set bits to the power of 12, of the 30 that 1e-9 needs.
+// A lookup of fewer bits looks at the first ones of the same key. With 12 of the 30 bits that 1e-9 needs, the
+// FPR is high enough to be counted: the share of set bits to the power of 12.
 TEST(LowTargetBits, AreIndependentOfEachOther) {
   constexpr std::uint64_t kKeys = 20'000;
   constexpr std::uint64_t kAbsent = 400'000;

@@ -1,5 +1,5 @@
-// What the loader puts back while workers go on: segments that somebody has removed, and a page that the path
-// does not lead to any more, because a folder was renamed or something was mounted over it.
+// The loader puts back what was removed while workers go on: segments, and a page that its path does not lead
+// to any more, because a folder was renamed or something was mounted over it.
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
@@ -74,8 +74,8 @@ TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
 }
 
-// `path` leads to another file now. Checks that the loader makes the page anew, and that no worker forgets a
-// key: one that has the old page, one that is amid a call, and a new one. Returns whether all holds.
+// `path` leads to another file now. Returns whether the loader makes a new page, and no worker forgets a key:
+// one that has the old page, one that is in the middle of a call, and a new one.
 bool takes_over(SeenWriter& old, SeenReader& attached, SeenReader& amid, const std::string& directory,
                 const std::string& set_name) {
   EXPECT_FALSE(old.is_in_place());

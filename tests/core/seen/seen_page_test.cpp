@@ -136,7 +136,7 @@ TEST_F(SeenPageTest, IsRefusedOrAnswersWithAnyStateWhileItIsAttached) {
   }
 }
 
-// Bytes that nobody has written have it.
+// Bytes that were never written have no seed.
 TEST_F(SeenPageTest, IsRefusedWithoutASeed) {
   rewrite_header([](SeenPage& page) { page.seed = {}; });
   expect_refused(ErrorKind::Data);

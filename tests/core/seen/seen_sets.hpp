@@ -24,7 +24,7 @@ inline KeyHash numbered_hash(std::uint64_t number, std::uint64_t seed = 42) {
   return hasher({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
-// Both clocks alike, as they are unless somebody sets one.
+// The same time on both clocks, as long as neither is set.
 inline Moment at(UnixSeconds seconds) {
   return {.unix = seconds, .boot = seconds};
 }
@@ -56,14 +56,14 @@ class SeenSets : public ::testing::Test {
   [[nodiscard]] SeenWriter writer(std::optional<gid_t> group = std::nullopt) const {
     return {directory_.path(), kSet, group};
   }
-  // Of a set that is begun now, with these filters.
+  // Begins a set with these filters.
   [[nodiscard]] SeenWriter new_writer(const std::vector<SeenPlan>& plans = {}) const {
     SeenWriter begun = writer();
     begun.create(kSeed, OnUnavailable::New);
     append(begun, plans);
     return begun;
   }
-  // Of a set that has one filter.
+  // Adopts the set, or begins one with one filter.
   [[nodiscard]] SeenWriter started_writer(std::optional<gid_t> group = std::nullopt) const {
     SeenWriter started = writer(group);
     if (!started.adopt()) started.create(kSeed, OnUnavailable::New);
@@ -72,8 +72,8 @@ class SeenSets : public ::testing::Test {
   }
   [[nodiscard]] SeenReader reader() const { return {{.directory = directory_.path()}, kSet}; }
 
-  // Of a shard: 10 keys are far below what it has room for.
-  // Plans that expire at different moments are of different windows.
+  // The plan of a filter with one shard, which has room for far more than 10 keys.
+  // Plans that expire at different moments belong to different windows.
   static SeenPlan plan(UnixSeconds expires_at = kForever, std::uint64_t growth = 0) {
     static const SeenSize size = seen_size(50, 1e-6);
     return {.window = {.begins = 0, .ends = expires_at, .kept_for = 0},

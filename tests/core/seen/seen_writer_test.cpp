@@ -88,7 +88,7 @@ TEST_F(SeenWriterTest, AppendsWhatWasPlanned) {
   EXPECT_EQ(writer.find({kForever, 2}), nullptr);
 }
 
-// What the loader restores may be older than what is there.
+// The loader may restore a filter that is older than those in the page.
 TEST_F(SeenWriterTest, KeepsFiltersInTheOrderOfTheirWindowsAndGrowths) {
   SeenWriter writer = new_writer();
   const std::vector<FilterId> ids{{10, 0}, {10, 1}, {20, 0}, {30, 0}, {30, 1}};
@@ -161,7 +161,7 @@ TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
   EXPECT_EQ(writer.retire(at(30)), 1U);
 }
 
-// The wall clock may be set, and the other one begins anew when the machine is booted.
+// The wall clock may be set, and the other one starts over at each boot.
 TEST_F(SeenWriterTest, RetiresAWindowOnlyWhenBothClocksSayThatItHasExpired) {
   constexpr std::int64_t kHour = 3'600;
   SeenWriter writer = new_writer();
@@ -232,7 +232,7 @@ TEST_F(SeenWriterAccess, GoesOnWithTheLocksThatItsProcessHas) {
   EXPECT_TRUE(writer().adopt()) << "both locks have ended with the writer";
 }
 
-// The page is locked too: who removes `lock` does not let a second loader in.
+// The page is locked too, so removing `lock` does not let a second loader in.
 TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
   {
     const SeenWriter writer = started_writer();

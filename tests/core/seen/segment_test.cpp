@@ -120,7 +120,7 @@ TEST_F(SegmentOfWorkers, IsClosedToAllOthers) {
             exit_status_of(ErrorKind::Permission));
 }
 
-// What a file could not promise: no call makes it shorter, and whoever has attached it keeps all of it.
+// Unlike a file, a segment cannot be made shorter, and each process that has attached it keeps all of it.
 TEST_F(SegmentOfWorkers, CannotBeCutShortOrRemoved) {
   const auto attack = [&] {
     const Segment attached = attach(0);

@@ -261,7 +261,7 @@ TEST_F(SeenTags, AreVisitedFromAGivenOneOn) {
   }
 }
 
-// What the store has must not be sent again, unless something before it must be sent.
+// A tag that the store has is sent again only if one before it must be sent.
 TEST_F(SeenTags, AreKnownToTheStoreIfAllBeforeThemAre) {
   Memory memory;
   EXPECT_GT(memory.add({0, 7}), 0);

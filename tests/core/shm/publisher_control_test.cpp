@@ -123,7 +123,7 @@ TEST_F(PublisherControlTest, WritesReservedBytesAsZero) {
   }
 }
 
-// The page can be made anew, its number with it.
+// The page can be created again, with a new number.
 TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
   publish("old");
   std::filesystem::remove(file(kControlName));

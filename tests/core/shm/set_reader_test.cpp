@@ -265,7 +265,7 @@ TEST_F(SetReaderTest, KeepsNoFileOpen) {
   EXPECT_EQ(open_files(), before);
 }
 
-// A page that nobody has published to names nothing newer. Another page before it may have.
+// A new page names no publication. The page before it may have named a newer one.
 TEST_F(SetReaderTest, AnswersMaybeFromANewControlPageIfItHasMissedAPublicationOfTheOneBefore) {
   SetReader reader = reader_of_old();
   publish("new");

@@ -1,5 +1,5 @@
-// Whoever opens a file trusts only one of a trusted owner that no other user can write, reached without a
-// symbolic link. Everything else is refused at once, with a reason that names it.
+// A file is trusted only if its owner is trusted, no other user can write to it, and its path has no symbolic
+// link. Everything else is refused at once, with a reason that names it.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

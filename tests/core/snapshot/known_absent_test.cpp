@@ -1,4 +1,4 @@
-// Snapshots with known-absent keys: whoever is in the list is absent, and no key of the set is.
+// Snapshots with known-absent keys: each key in the list is absent, and no key of the set is.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -205,7 +205,7 @@ TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
   EXPECT_FALSE(is_kept(0));
 }
 
-// Of the same sizes as in the conformance suite, but in shards that are full.
+// Same sizes as in the conformance suite, but with full shards.
 TEST(KnownAbsent, AHundredKnownAbsentKeysPerKeyAreAbsentInFullShards) {
   const Keys keys = numbered_keys("key", 2'000);
   const Keys absent = numbered_keys("absent", 200'000);
