@@ -335,7 +335,7 @@ TEST_F(SeenWriterAccess, WorksForAUserThatIsNotRoot) {
 }
 
 TEST_F(SeenWriterAccess, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user, for whom modes count";
+  if (!is_root()) GTEST_SKIP() << "only root can become another user, whose access depends on modes";
   ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
   const auto set_mode = [](std::uint32_t key, unsigned short mode) {
     const int id = ::shmget(static_cast<key_t>(key), 0, 0);

@@ -1,4 +1,4 @@
-// Signed snapshots that somebody forges, or replaces while they are published.
+// Signed snapshots that are forged, or replaced while they are published.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -36,7 +36,7 @@ class KeptBytes : public ::testing::Test {
       std::ofstream(golden(name), std::ios::binary) << written;
     EXPECT_EQ(written, bytes_in(golden(name)));
   }
-  // Of that file, in another folder, to which nobody else has access.
+  // Copies that file to a folder that no other user has access to.
   std::string copied(const std::string& name, const std::string& as) const {
     std::ofstream(old_ / as, std::ios::binary) << bytes_in(golden(name));
     std::filesystem::permissions(old_ / as,

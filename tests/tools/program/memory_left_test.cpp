@@ -154,7 +154,7 @@ TEST_F(MemoryLeft, IsAtMostWhatTheNodesOfTheMachineHave) {
   EXPECT_EQ(left(), 40 * kMiB) << "which knows better";
 }
 
-// Of 8 MiB, or of a fiftieth of what is needed. No transcript has less memory, so the words are here.
+// The margin is 8 MiB, or a fiftieth of what is needed. No transcript has less memory, so the words are here.
 TEST_F(MemoryLeft, IsCheckedWithAMargin) {
   const auto refusal_of = [this](std::uint64_t bytes) {
     return message_of<ErrorKind::CannotCreate>(

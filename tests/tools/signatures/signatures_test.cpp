@@ -101,7 +101,7 @@ TEST(SignedSnapshot, IsRefusedWithAnyOtherByteBehindItsHeader) {
   }
 }
 
-// Signs what has a wrong digest: so does a forger who finds bytes with the same XXH3.
+// Signs a wrong digest, like a forger who finds bytes with the same XXH3.
 class LyingSigner : public Signer {
  public:
   explicit LyingSigner(int lie) : lie_(lie) {}

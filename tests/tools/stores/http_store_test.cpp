@@ -79,7 +79,7 @@ TEST_F(HttpStore, ReadsAFolderWhateverItsNameAndWithOrWithoutASlash) {
   }
 }
 
-// What keysieved does at each poll, if nothing has changed: records, log and its end, on a new connection.
+// A poll of keysieved when nothing has changed: records, log and its end, on a new connection.
 TEST_F(HttpStore, AnswersAPollFromOneSmallFile) {
   serve();
   const auto writer = open_store("dir:" + folder_);

@@ -1,4 +1,4 @@
-// What every store that carries logs must do with them, and every store that can list its records.
+// Rules for every store that carries logs, and for every store that can list its records.
 
 #include <algorithm>
 #include <map>

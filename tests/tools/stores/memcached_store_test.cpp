@@ -135,7 +135,7 @@ TEST(MemcachedStore, DeniesASwapAfterTheRecordWasEvicted) {
   EXPECT_TRUE(store->compare_and_set({"keysieve:a", "2"}, std::nullopt));
 }
 
-// Kyoto Tycoon's plug-in with opts=f takes the last four bytes of each value for flags, whoever put them.
+// Kyoto Tycoon's plug-in with opts=f reads the last four bytes of each value as flags, even if they are data.
 TEST(MemcachedStore, FindsOutThatTheServerDropsTheEndOfValues) {
   const auto store = open_store(patient(shared_memcached().url()));
   for (const std::string stored : {"", "x", "{\"current\":", "0123456789abcdef"}) {

@@ -129,7 +129,7 @@ TEST_P(RecordConformance, LosesNoUpdateOfRacingProcesses) {
   EXPECT_EQ(open()->get("counter"), "75");
 }
 
-// What every store that tells of changes must do.
+// Rules for every store that reports changes.
 
 // How long nothing may come when nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};

@@ -23,7 +23,7 @@ class DeleteSet : public ::testing::TestWithParam<StoreKind> {
     }
   }
 
-  // What a set that was deleted may leave, once that was done again.
+  // Deletes the set again, and checks that only its pointer record may be left.
   void expect_gone() {
     delete_set(*store_, "tags");
     EXPECT_FALSE(read_pointer(*store_, "tags"));

@@ -52,8 +52,8 @@ class Interleaving : public ::testing::Test {
 
 const std::array kStores{kDir, kLmdb, kRedisUnix, kRedisCluster, kMemcached, kMemcachedWithoutCas, kHttp};
 
-// All orders over one store, of which the steps are the same as over the others; of those, some over each
-// other store, and the rest by night.
+// All orders run over one store, whose steps are the same as over the others. Some of them run over each
+// other store, and the rest nightly.
 enum class Run { Always, Nightly };
 template <typename Case>
 std::vector<Case> chosen(Run run, const std::vector<Case>& cases, bool (*is_for_each_store)(const Case&)) {

@@ -1,6 +1,6 @@
-// Histories of one set on one host, written as "push; look; add 20; look; rollback; look": a store of a real
-// kind, the promises of the simulation (tests/simulation/promises.hpp), which are checked after each step for
-// a process that was there from the beginning and for one that comes now, and a player of such scripts.
+// Plays histories of one set on one host, written as "push; look; add 20; look; rollback; look", with a store
+// of a real kind. Checks the promises of the simulation (tests/simulation/promises.hpp) after each step, for
+// a process that was there from the beginning and for one that comes now.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ enum class Part { All, Log, Records };
 struct HistoryStore {
   const char* name;
   std::string (*empty_store)(const TemporaryDirectory& root);
-  // Replaces that part of `to`; of what was never copied, nothing is there.
+  // Replaces that part of `to`. A part that was never copied is empty.
   void (*copy)(const TemporaryDirectory& root, const std::string& from, const std::string& to, Part part);
 };
 extern const HistoryStore kDirHistory;

@@ -117,7 +117,7 @@ TEST_F(SetRefresherTest, AsksAgainWhenTheStoreIsAwayBeforeItSaysWhatAMapIsMeasur
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 
-// What comes next is measured by the generation before it, which this host has missed, not refused.
+// The next build is compared with the one before it, which this host has missed, not refused.
 TEST_F(SetRefresherTest, LooksAgainWhenAPushOvertakesIt) {
   go_live();
   const SnapshotRecord overtaken = site_.push("tags", first_keys(850));

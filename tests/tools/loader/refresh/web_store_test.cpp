@@ -32,7 +32,7 @@ class SetRefresherAtAWebServer : public SetRefresherTest {
     std::ifstream stream(file(key), std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // As whoever copies files would: the store is told that something has changed.
+  // Replaces a file as a copy tool would, and tells the store that something has changed.
   void replace(const std::string& key, const std::string& bytes) const {
     const std::string folder = server_.folder("store");
     std::ofstream(folder + "/" + key, std::ios::binary) << bytes;

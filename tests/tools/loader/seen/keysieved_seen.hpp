@@ -50,7 +50,7 @@ class KeysievedSeen : public Keysieved {
     }
     return added;
   }
-  // Keys that the store has been told of. Entries are small, so none is sent in two parts.
+  // Keys that were sent to the store. Entries are small, so none is sent in two parts.
   [[nodiscard]] std::size_t saved_keys() const {
     std::size_t keys = 0;
     const auto store = open_store(site_.store_url());

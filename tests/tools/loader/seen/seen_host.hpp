@@ -131,9 +131,9 @@ class SeenHost {
     while (keeper_->has_more());
     return keeper_->report();
   }
-  // Somebody sets the wall clock forward, or back, by so much. Looks name what it says from then on.
+  // Sets the wall clock forward, or back, by so much. Looks name what it says from then on.
   void set_clock(std::int64_t by) { *boot_offset_ += by; }
-  // What was added is sent, as when keysieved is stopped.
+  // Sends all added keys, as when keysieved is stopped.
   void save() {
     keeper_->begin_save(now_);
     while (keeper_->has_more()) keeper_->look(steady_now(), now_);

@@ -81,7 +81,7 @@ using ::testing::ElementsAre;
 
 using SeenClocks = TwoSeenHosts;
 
-// Positions in the log are of the time at which they were appended, which is today.
+// A position in the log has the time at which it was appended, which is today.
 
 TEST_F(SeenClocks, KeepAfterARebootWhatOneSavedThatWasBehindBeforeTheWindowBegan) {
   const UnixSeconds now = unix_now();

@@ -111,7 +111,7 @@ class RedisReplicas : public ::testing::Test {
     return open_store(master_.tcp_url() + query);
   }
 
-  // Of every kind of write; nothing for one that succeeds.
+  // Tries every kind of write; nothing for one that succeeds.
   static std::vector<std::optional<ErrorKind>> failures_of_writes(Store& store) {
     const std::vector<Record> records(200, {"a", "1"});
     const Record absent{"absent", "1"};

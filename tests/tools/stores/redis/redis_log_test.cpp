@@ -73,7 +73,7 @@ TEST_F(RedisLog, CountsAcrossEntriesThatDoNotCount) {
   EXPECT_GT(store_->facts_of("log").begun, facts.begun);
 }
 
-// Whoever appends through their own client costs a reader little: it goes back to what it has seen.
+// Entries that other clients append cost a reader little: it goes back to what it has seen.
 TEST_F(RedisLog, IsFollowedBehindManyEntriesThatDoNotCount) {
   append(*store_, {"a", "b"}, "log");
   server_.command("EVAL \"for i = 1, 1000 do redis.call('XADD', 'log', '*', 'key', 'x') end return 1\" 0");
@@ -206,7 +206,7 @@ TEST_F(RedisWatch, NamesWhatHasChanged) {
   open("?prefix=other")->put_if_absent({"other:seed", "1"});
   put(*open("/3"), "keysieve:bypass", "1");
   EXPECT_THAT(wait(*watch_), ElementsAre("keysieve:bypass"))
-      << "of its own prefix, of every database, but of no chunk";
+      << "names records of its own prefix, in every database, but no chunk";
 }
 
 TEST_F(RedisWatch, NamesAChangeOnceHoweverOftenItCame) {

@@ -167,7 +167,7 @@ TEST_F(RedisStore, TimesOutOnAServerThatHangs) {
   EXPECT_EQ(failure_of([&] { store->get("a"); }), ErrorKind::Unavailable);
   ::kill(server.pid(), SIGCONT);
   EXPECT_EQ(when_available([&] { return store->get("b"); }), std::nullopt)
-      << "the late answer is not taken for another";
+      << "the late answer belongs to an earlier request";
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST_F(PageOfViewInChromium, CountsTheSetsAndShowsTheWorstFirst) {
   EXPECT_LT(dom.find("href=\"#ill\""), dom.find("href=\"#tags\""));
 }
 
-// What a store or a builder has named is text, and nowhere markup.
+// Names from a store or a builder are text, never markup.
 TEST_F(PageOfViewInChromium, ShowsEachSetAndWhatIsWrong) {
   LoaderView view = long_view();
   auto report = std::make_shared<SetReport>(*view.sets.front().loader);
