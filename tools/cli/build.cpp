@@ -74,7 +74,7 @@ std::unique_ptr<Store> open_model_store(const std::string& like) {
   return is_url(like) ? open_given_store(like, StoreUse::Read, IfMissing::Create) : nullptr;
 }
 
-// Of the store, or if that is nullptr, of the file `like`; without --like a new seed. Warns where only the
+// From the store, or the file `like` if `store` is nullptr; without --like, a new seed. Warns where only the
 // seed is taken. Throws as SnapshotFile and the store do.
 Model model_for(const std::string& set_name, const std::string& like, Store* store) {
   if (like.empty()) return {"", random_value<HashSeed>()};

@@ -1,4 +1,4 @@
-// The lists that `keysieve build` reads: of keys, or keys with values, and of known-absent keys.
+// The lists that `keysieve build` reads: keys, keys with values, and known-absent keys.
 #pragma once
 
 #include <cstdint>

@@ -160,7 +160,7 @@ class DoctorVerb {
     return live.bytes;
   }
 
-  // As status: the troubles of a set that answers are warnings, and so is a bypass by will.
+  // As in status, troubles of a set that answers are warnings, and an intended bypass is one too.
   void judge(const std::string& subject, const auto& set, bool is_bypassed, const std::string& fact) {
     const bool answers = is_bypassed || set.availability == Availability::Ready;
     if (is_bypassed) warn(subject, Availability::Bypassed, fact);

@@ -125,7 +125,7 @@ void add_verb(CLI::App& program, const Verb& verb, int& exit_status) {
   verb.prepare(added, exit_status);
 }
 
-// Returns the exit status. `error_status`: of any error from then on; 0: as exit_status_of() says.
+// Returns the exit status. `error_status` is that of any error from then on; 0: as exit_status_of() says.
 int run(int argc, char** argv, int& error_status) {
   CLI::App program(kDescription, "keysieve");
   program.footer(kFooter);

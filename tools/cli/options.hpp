@@ -38,7 +38,7 @@ std::unique_ptr<Store> open_given_store(const std::string& url, StoreUse use,
 // `take`; a Usage error of `take` is thrown on with the option's name in front.
 CLI::Option* add_text(CLI::App* verb, const std::string& option,
                       const std::function<void(const std::string& text)>& take, const std::string& help);
-// Of text that is taken as it is.
+// The same for text that needs no parsing.
 CLI::Option* add_text(CLI::App* verb, const std::string& option, std::string& text, const std::string& help);
 
 // An option whose text one of the parsers of tools/program/units.hpp turns into a value; a wrong text is a

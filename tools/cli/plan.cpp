@@ -38,7 +38,7 @@ constexpr double kMostToSmallest = 2.0;
 
 using Candidates = std::vector<const PlannedKind*>;
 
-// Fewest cache lines; of equals the default, then the smallest.
+// Fewest cache lines first; among equals the default, then the smallest.
 auto slowness_of(const PlannedKind* planned) {
   return std::tuple(planned->cache_lines, planned->kind().name != kDefaultKindName, planned->bytes);
 }

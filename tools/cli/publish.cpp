@@ -47,7 +47,7 @@ class PublishVerb {
   }
 
   int run() {
-    // What is signed must be what is published, also if the file changes meanwhile.
+    // Publishes the bytes whose signature was checked, even if the file changes meanwhile.
     const SnapshotFile file = public_keys_.empty() ? SnapshotFile(path_, Check::Everything)
                                                    : SnapshotFile::copied(path_, Check::Everything);
     check_signature(file.view(), public_keys_, path_);
@@ -71,7 +71,7 @@ class PublishVerb {
   }
 
  private:
-  // As keysieved: what is signed does not go back, whoever has brought the file.
+  // As in keysieved, a signed set does not go back, wherever the file comes from.
   void check_does_not_go_back(const SnapshotView& snapshot) {
     const std::string set_name(snapshot.set_name());
     const auto live = live_publication(settings_.directory, set_name);

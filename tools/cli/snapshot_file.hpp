@@ -20,7 +20,7 @@ class SnapshotFile {
   SnapshotFile(const std::string& path, Check check)
       : region_(map_file(path)), view_(SnapshotView::decode(bytes_of(region_), path, check)) {}
 
-  // Reads it into memory: whoever may write to the file cannot change what was checked. Throws the same.
+  // Reads it into memory, so a later write to the file cannot change what was checked. Throws the same.
   static SnapshotFile copied(const std::string& path, Check check);
 
   [[nodiscard]] const SnapshotView& view() const noexcept { return view_; }

@@ -1,5 +1,5 @@
-// The verbs of keysieve, each a class in the file of its name: declare() adds its options and arguments,
-// whose values are members, and run() does what they ask for, says what it did, and returns the exit status.
+// The verbs of keysieve, each a class in the file of its name. declare() adds its options and arguments,
+// whose values are members. run() does what they ask for, reports it, and returns the exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>

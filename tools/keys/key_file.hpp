@@ -1,6 +1,6 @@
 // Reads a list of keys: one per line, or NUL-separated. Empty lines are skipped. A CR at the end of a line
-// is an error, because keys with an invisible CR never match (allow_cr strips it). So are a NUL in a line,
-// no NUL at all in a NUL-separated list, a byte order mark, and compressed data.
+// is an error, because keys with an invisible CR never match (allow_cr strips it). Other errors are a NUL
+// in a line, a NUL-separated list without a NUL, a byte order mark, and compressed data.
 #pragma once
 
 #include <cstddef>

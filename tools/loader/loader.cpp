@@ -98,7 +98,7 @@ SteadyTime Loader::round_due_at() const {
 }
 
 // False if it was told to end. The watch comes first, so that nothing changes unnoticed between the two.
-// Where none was, the store may have been replaced.
+// Before a new watch, the store may have been replaced.
 bool Loader::refresh_all(WatchedStore& store) {
   if (!on_progress_()) return false;
   const bool is_watch_new = !is_once_ && store.connection.begin_watch(std::chrono::steady_clock::now());

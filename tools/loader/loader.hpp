@@ -21,8 +21,8 @@ namespace keysieve {
 class Loader {
  public:
   // `on_progress` is called before each set and while a snapshot is pulled. False ends the round there, and
-  // it must stay false: an interrupted pull is not published. `locks`: of seen sets, that this process has
-  // already.
+  // it must stay false: an interrupted pull is not published. `locks` are those of seen sets that this
+  // process already holds.
   Loader(const LoaderConfig& config, std::function<bool()> on_progress,
          std::vector<FileDescriptor> locks = {});
   Loader(const Loader&) = delete;
@@ -31,7 +31,7 @@ class Loader {
   // Refreshes the sets of the stores that are due: one poll interval, give or take its jitter, after their
   // last round. A set in trouble does not stop the others from being refreshed. Before the first store is
   // asked, sets with nothing live are published from the cache. Then seen sets are begun or restored. From
-  // then on the stores that can tell of changes wake us.
+  // then on, stores that can report changes wake us.
   void round();
   // When the next store is due.
   [[nodiscard]] SteadyTime round_due_at() const;

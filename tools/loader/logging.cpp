@@ -18,7 +18,7 @@
 namespace keysieve {
 namespace {
 
-// Of spdlog's levels, from trace on.
+// One for each level of spdlog, from trace on.
 constexpr std::array kPriorities{LOG_DEBUG, LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR, LOG_ERR};
 
 // systemd says in JOURNAL_STREAM which stream is the journal's: standard error may have been redirected.

@@ -13,8 +13,8 @@
 
 namespace keysieve {
 
-// Where they go. Whoever reads them may stop: then lines are dropped and counted, and the next one that is
-// written comes after their number.
+// Where they go. If the reader stops, lines are dropped and counted, and the next one that is written comes
+// after their number.
 class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   // Does not close the descriptor.

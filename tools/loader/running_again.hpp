@@ -16,11 +16,11 @@ struct Predecessor {
   std::vector<FileDescriptor> locks{};
 };
 
-// By an environment variable, which is gone afterwards. `name`: of the program, for ps and pkill.
+// Reads an environment variable, and removes it. `name` is the program's, for ps and pkill.
 Predecessor take_predecessor(const char* name);
 
 // The program is that of /proc/self/exe, even if an upgrade has replaced its file. `arguments`: those of
-// main(). Of all open descriptors the new program gets the standard streams and the locks. Signals that are
+// main(). The new program keeps only the standard streams and the locks open. Signals that are
 // blocked stay so, and pending ones reach it. Throws CannotCreate; then this program goes on, with
 // every descriptor above the standard streams marked close-on-exec.
 [[noreturn]] void run_again(char* const* arguments, bool is_ready, std::span<const int> locks);

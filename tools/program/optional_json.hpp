@@ -12,12 +12,12 @@ nlohmann::ordered_json or_null(const std::optional<Value>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-// Of a text that is empty while it is missing.
+// Null if the text is empty.
 inline nlohmann::ordered_json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
 }
 
-// Of a number that is 0 while it is missing.
+// Null if the number is 0.
 template <typename Number>
 nlohmann::ordered_json number_or_null(Number number) {
   return number == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(number);

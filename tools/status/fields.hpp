@@ -1,5 +1,5 @@
-// One table of what can be said of a set, a directory, a store or the loader: a row has a fact's value and
-// what it is called as a member of JSON, as a column of `keysieve status` and as a metric. One function for
+// One table of facts about each of a set, a directory, a store and the loader. A row has a fact's value, and
+// its names as a member of JSON, as a column of `keysieve status` and as a metric. One function for
 // each form renders all tables. What is not known, and what there is not, is null, "-" and no sample.
 #pragma once
 
@@ -55,7 +55,7 @@ template <typename Value>
 Json to_value(const std::optional<Value>& value) {
   return or_null(value);
 }
-// Of what is 0 or empty while there is none.
+// Null if the value is 0 or empty.
 template <typename Value>
 Json to_value_if_any(const Value& value) {
   return value == Value() ? Json() : Json(value);

@@ -22,7 +22,7 @@ Bypasses bypasses_of(const ControlPage& control, UnixSeconds now) {
           (in_force & kAddsLostBit) != 0};
 }
 
-// Lookups come back as maybe, and nobody has switched them off.
+// Lookups come back as maybe without a bypass.
 bool is_out_of_order(const SetFacts& set) noexcept {
   return set.trouble ||
          (set.availability != Availability::Ready && set.availability != Availability::Bypassed);

@@ -43,7 +43,7 @@ SetFacts set_facts(const std::string& directory, const std::string& set_name, Un
 // "bypassed": by will). docs/runbook.md has a section for each.
 std::string_view code_of(const SetFacts& set) noexcept;
 
-// What a loader has left in shared memory, and whether it is silent though it promised to look again by
+// Troubles that a loader has left in shared memory, and its silence if it promised to look again by
 // `next_look`.
 std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
                                                  UnixSeconds now);

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kETagSettles{2};
 // One look at the file of changes serves the calls of one refresh.
 constexpr std::chrono::seconds kLookLasts{1};
-// Then everything is read again, even if nothing seems to have changed: a copy of the folder may have got the
+// Then everything is read again, even if nothing seems to have changed. A copy of the folder may have got the
 // file of changes before the rest, and a cache on the way may have answered with an older version.
 constexpr std::chrono::minutes kCopyLasts{5};
 constexpr std::size_t kMaxChangesFileBytes = 4096;
@@ -135,7 +135,7 @@ class HttpStore final : public Store {
     looked_at_ = now;
   }
 
-  // A page in the place of a file that is not there would be taken for a bypass.
+  // A server that answers with a page instead of "missing" would seem to have a bypass.
   void check_missing() const {
     const WebRequest request{.file_name = std::string(kNoFile), .max_bytes = kMaxValueBytes};
     if (client_->get(std::span(&request, 1)).front().status == WebAnswer::Status::Missing) return;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
 // Since LMDB 0.9.25 the process that closes it last destroys the mutexes in the lock file, also those of one
-// that opens it at that moment, to which they are invalid (EINVAL). They are whole again once nobody has it
-// open.
+// that opens it at that moment, to which they are invalid (EINVAL). They are valid again once no process has
+// it open.
 constexpr int kMostTries = 100;
 
 [[noreturn]] void throw_lmdb_error(const std::string& what, int code) {

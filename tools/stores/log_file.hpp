@@ -100,7 +100,7 @@ class LogFrameReader {
 class LogFile {
  public:
   enum class Access : std::uint8_t { OfFolder, OwnerAlone };
-  // `access`: who may read and write a new file; OfFolder: as share_as_folder() says.
+  // `access` decides who may read and write a new file; OfFolder: as share_as_folder() says.
   explicit LogFile(std::string path, Access access = Access::OfFolder)
       : path_(std::move(path)), access_(access) {}
   // To read a copy of such a file, which does not change any more. `name` is for messages.

@@ -19,8 +19,8 @@
 
 namespace keysieve {
 
-// What a store can do, apart from reading records, and what a command needs of it. One table in store.cpp
-// says it of every scheme, and commands consult it before they read anything.
+// Abilities of a store besides reading records, and those that a command needs. One table in store.cpp has
+// those of every scheme, and commands consult it before they read anything.
 struct StoreAbilities {
   bool write = false;
   bool compare_and_set = false;
@@ -41,7 +41,7 @@ enum class StoreUse {
   List,    // names of records
 };
 
-// Of a store by its URL, or by its name. Throws Usage for an unknown scheme.
+// Those of a store, by its URL or its name. Throws Usage for an unknown scheme.
 const StoreAbilities& abilities_of(std::string_view url);
 
 // Throws Usage "<URL without password>: <reason>" if the store cannot do that. Opens nothing.
@@ -59,15 +59,15 @@ struct Record {
 struct LogEntry {
   LogPosition position{};
   std::string key;
-  // Which of all keys ever appended to the log it is, from 1. 0: another client has appended it in its own
-  // way: if it is lost, nobody may notice.
+  // The key's number among all keys ever appended to the log, from 1. 0: another client has appended it in
+  // its own way, so its loss may go unnoticed.
   std::uint64_t ordinal = 0;
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
 // What a log says of itself. Keys are appended in one atomic step with their ordinals, so a log that is gone,
-// was begun anew, or has lost entries does not look like the one before.
+// was replaced, or has lost entries does not look like the one before.
 struct LogFacts {
   LogPosition begun{};      // when it was begun, which no other log shares; all zero: there is none
   LogPosition end{};        // the last position given out
@@ -176,7 +176,7 @@ class Store {
   LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
-  // Of the log as the last read_after() of this connection has found it; reads it if there was none. That has
+  // The log's facts, from the last read_after() of this connection; reads the log if there was none. That has
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
   virtual LogFacts facts_of(const std::string& log);

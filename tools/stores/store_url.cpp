@@ -73,7 +73,7 @@ std::optional<std::string> part_of(const Handle& handle, CURLUPart part, unsigne
   return std::nullopt;
 }
 
-// A URL as libcurl takes it, which knows of one host.
+// A URL for libcurl, which accepts one host.
 struct OneHostUrl {
   std::string text;  // scheme:/path and scheme://user@/path with a host that stands in
   bool has_host = false;

@@ -59,7 +59,7 @@ auto or_refuse(const StoreUrl& url, const std::string& subject, const Parse& par
   }
 }
 
-// A parameter is taken by the store that knows it; what nobody has taken is refused.
+// Each store takes the parameters that it knows; any that are left are refused.
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name);
 std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url,
                                                        const std::string& name);  // up to a day

@@ -100,7 +100,7 @@ void CheckedLog::lose_all(const LogPosition& begun) {
   note_loss(before_.is_gone != 0 ? std::min(most, before_.behind_since) : most);
 }
 
-// Of this log: what came after the gap was found is there.
+// This log has lost keys, but still has all that came after the gap was found.
 void CheckedLog::lose(const LogPosition& up_to) {
   const LogPosition most = std::max(up_to, known_.position);
   note_loss(before_.behind_since == LogPosition{} ? most : std::min(most, before_.behind_since));

@@ -1,4 +1,4 @@
-// Reads an adds log on from what was once known of it, and finds out whether it still has that: a key that
+// Reads an adds log on from what was once known of it, and finds out whether it still has that. A key that
 // was acknowledged and is gone again must not look as if it had never been there. Used by push and the
 // loader.
 //
@@ -16,7 +16,7 @@
 
 namespace keysieve {
 
-// What a reader knows of the log as of its last look.
+// A reader's view of the log, as of its last look.
 struct KnownLog {
   LogWitness witness{};        // of what was read
   LogPosition behind_since{};  // when it first found that the log lacks some of that; all zero: it has all

@@ -19,7 +19,7 @@ namespace keysieve {
 inline constexpr double kDefaultMaxShrink = 0.20;
 inline constexpr double kDefaultMaxChanged = 0.50;
 
-// What a snapshot is measured against: the generation before, or what is live.
+// The snapshot that a new one is compared with: the generation before, or the live one.
 struct Baseline {
   std::uint64_t key_count = 0;
   HashSeed seed{};
@@ -30,8 +30,8 @@ inline Baseline baseline_of(const SnapshotHeader& header) {
   return {header.key_count, header.seed, value_sample_of(header)};
 }
 
-// Of the keys in the sample that are in the map, the share that has another value there. Nothing if fewer
-// than eight can be compared, or none because the keys are hashed with another seed.
+// The share of sampled keys in the map that have another value there. Nothing if fewer than eight can be
+// compared, or none because the keys are hashed with another seed.
 std::optional<double> share_changed(const Baseline& before, const SnapshotView& map);
 
 // The share of keys that is gone; 0 if there are as many or more.
@@ -59,8 +59,8 @@ struct Guards {
 // set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot, const std::optional<Baseline>& before);
 
-// When a snapshot is from. Of two, the earlier one may be replayed: by a store that is a late copy, or by
-// anyone who may write to a store, which can call any snapshot current that was ever signed.
+// When a snapshot is from. The earlier of two may be a replay. It may come from a store that is a late copy,
+// or from anyone who may write to a store, and can call any snapshot current that was ever signed.
 struct SnapshotMoment {
   UnixSeconds as_of = 0;
   UnixSeconds built_at = 0;  // decides between builds of one list; 0: not known

@@ -93,8 +93,8 @@ class Push {
   }
 
  private:
-  // Begins the adds log if there is none. What the store has lost of it is noted before anything else,
-  // because this snapshot may be older than that, and moves the log's end: then hosts know that it is no late
+  // Begins the adds log if there is none. First notes what the store has lost of it, because this
+  // snapshot may be older than the loss. The note moves the log's end: then hosts know that it is no late
   // copy.
   void settle_log() {
     if (!store_.abilities().log) return;

@@ -1,6 +1,6 @@
-// The bypass of all hosts that follow a store: of one set in its pointer record, of all sets in the record
-// <prefix>:bypass. `keysieve bypass --store` sets it, and every loader applies it to its host's control
-// pages.
+// The bypass of all hosts that follow a store. A set has its own in its pointer record; all sets have one in
+// the record <prefix>:bypass. `keysieve bypass --store` sets it, and every loader applies it to its host's
+// control pages.
 #pragma once
 
 #include <optional>

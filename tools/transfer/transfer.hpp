@@ -29,7 +29,7 @@ std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_n
 // Incompatible for a format or kind that this build does not know, and as the store does.
 SnapshotHeader read_header(Store& store, const std::string& set_name, const SnapshotRecord& record);
 
-// What a snapshot is measured against if this generation is the one before. Only a map is compared by more
+// The baseline of a snapshot if this generation is the one before. Only a map is compared by more
 // than its keys, if the header can be read. Throws as the store does.
 Baseline read_baseline(Store& store, const std::string& set_name, const SnapshotRecord& record,
                        const SnapshotView& snapshot);
@@ -42,7 +42,7 @@ struct PushResult {
 
 // Validates the snapshot, and checks the guards against the current generation. Then puts the chunks under a
 // push id of its own, reads them back, and moves the pointer by compare-and-set, which allots the next
-// generation; after a lost race it checks the guards and the chunks again, against the winner. Last, removes
+// generation. After a lost race it checks the guards and the chunks again, against the winner. Last, removes
 // the chunks of generations older than the last three. If it is interrupted before the compare-and-set,
 // nothing changes for readers; the first push kAbandonedAfter later removes its chunks. So it is after an
 // outage, when some may still be on their way. A push that fails otherwise or is refused removes them itself,

@@ -105,7 +105,7 @@ void AddsMirror::know(const KnownLog& log) {
   known_log_ = log;
 }
 
-// Of no position, and so no entry.
+// It has no position, so it is no entry of the log.
 LogEntry AddsMirror::note() const {
   return {{}, std::string(as_text(std::as_bytes(std::span(&known_log_, 1))))};
 }

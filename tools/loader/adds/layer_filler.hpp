@@ -1,6 +1,6 @@
-// Puts the added keys that this host has received into the live layer of a set: into a new one before it
-// is published, into the one that is live, and into a larger one when that is too full. Mends a layer
-// whose bytes have changed by themselves.
+// Puts the added keys that this host has received into the live layer of a set. A new layer gets them before
+// it is published. When the live one is too full, a larger one replaces it. Mends a layer whose bytes have
+// changed by themselves.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ class LayerFiller {
 inline constexpr double kLargestLayerFpr = 0.01;
 inline constexpr double kLayerShareOfTarget = 0.25;
 
-// What `max_fpr` leaves, so that both together stay within it, but at least the lowest FPR that a layer can
-// be sized for, even over a snapshot of a lower target; without a limit, a quarter of the snapshot's target.
+// The share of `max_fpr` that the snapshot leaves, or without a limit, a quarter of the snapshot's target. At
+// least the lowest FPR that a layer can be sized for, even over a snapshot of a lower target.
 inline double layer_fpr_limit(std::optional<double> max_fpr, double target_fpr, double estimated_fpr) {
   const double share = max_fpr ? *max_fpr - estimated_fpr : target_fpr * kLayerShareOfTarget;
   return std::clamp(share, kMinLayerFpr, kLargestLayerFpr);

@@ -107,7 +107,7 @@ std::vector<std::string> ConfigTable::texts(std::string_view key) {
   if (node == nullptr) return {};
   if (const auto* value = node->as_string()) return {value->get()};
   const toml::array* array = node->as_array();
-  // An empty one would be taken for no requirement at all.
+  // An empty one would mean no requirement at all.
   if (array == nullptr || !array->is_homogeneous(toml::node_type::string))
     fail(key, "must be a string, or an array of strings that is not empty");
   std::vector<std::string> values;

@@ -113,7 +113,7 @@ ListeningSocket::~ListeningSocket() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-// Nobody can connect before listen(), when the permissions are set.
+// Sets the permissions before listen(), so that no process connects too early.
 void ListeningSocket::listen_at_path(const std::string& path, std::optional<gid_t> group) {
   refuse_other_file(path);
   if (somebody_answers(path)) throw Error(ErrorKind::Locked, path + ": another process answers there");

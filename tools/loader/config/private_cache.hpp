@@ -1,4 +1,4 @@
-// The folder of the cache. What lies there is published without a store to confirm it, so only the loader's
+// The folder of the cache. Its snapshots are published without a store to confirm them, so only the loader's
 // own user or root may write there.
 #pragma once
 

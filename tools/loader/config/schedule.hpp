@@ -1,5 +1,5 @@
-// When to look again: the poll interval with jitter, so that the loaders of many hosts do not ask the store
-// at the same moment, a backoff that doubles while something fails, and by when a look is overdue.
+// When to look again, and when a look is overdue. The poll interval has jitter, so that the loaders of many
+// hosts do not ask the store at the same moment. The backoff doubles while something fails.
 #pragma once
 
 #include <algorithm>

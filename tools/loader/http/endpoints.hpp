@@ -20,7 +20,7 @@ HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const Health
 // 200 when it is alive and no set is held back by this host.
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 // 200 when no set is held back by this host, or one has been for so long that nothing should wait any
-// longer. `age`: of the loader.
+// longer. `age` is the loader's.
 HttpAnswer answer_startz(const LoaderReport& report, SteadyTime::duration age, const HealthLimits& limits);
 
 class HttpService {

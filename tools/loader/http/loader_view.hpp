@@ -47,7 +47,7 @@ inline Heartbeat heartbeat_of(const LoaderReport& report, SteadyTime now, const 
   return {.age = age, .is_alive = age <= limits.longest_silence};
 }
 
-// What shared memory shows of a set, and what only the loader knows of it.
+// A set's facts from shared memory, and those that only the loader has.
 struct LoadedSet : SetFacts {
   std::shared_ptr<const SetReport> loader;  // never nullptr
   double store_lag_seconds = 0;  // how long the current generation of the store has not been live; 0: it is

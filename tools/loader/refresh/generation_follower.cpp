@@ -228,7 +228,7 @@ void GenerationFollower::check_follows(const PointerRecord& pointer, const std::
   if (counts_up && (live->generation == 0 || is_live(record) || record.restores != 0 ||
                     std::ranges::any_of(pointer.previous, is_live)))
     return;
-  // Of two builds of one list, the one with the lower number was there before.
+  // If two builds are of the same list, the one with the lower number came first.
   const bool was_before = !counts_up && !is_live(record);
   const auto named = [was_before](std::string_view what, std::uint64_t generation) {
     return was_before ? fmt::format("{} (generation {})", what, generation) : std::string(what);

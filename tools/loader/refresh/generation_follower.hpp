@@ -26,7 +26,7 @@ struct StoreRecords {
   StoreBypass bypass_of_all{};
 };
 
-// Of the pointer record and of the bypass of all sets. Throws as a Store does.
+// Reads the pointer record and the bypass of all sets. Throws as a Store does.
 std::vector<std::optional<std::string>> read_record_texts(Store& store, const std::string& set_name);
 
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.

@@ -35,7 +35,7 @@ FileDescriptor open_for_reading(const std::string& path) {
   return file;
 }
 
-// Of at most that many bytes; empty: there is none.
+// Reads at most that many bytes; empty: there is no file.
 std::string text_in(const std::string& path, std::size_t most) {
   const FileDescriptor file = open_for_reading(path);
   if (!file.is_open()) return "";
@@ -89,7 +89,7 @@ SetCache::State SetCache::read_state() const {
   return state;
 }
 
-// Where there is no room, overwrites a text of the same length in place, which takes none.
+// If there is no room, overwrites a text of the same length in place, which needs none.
 void SetCache::write_state(const Builds& builds) const {
   std::string text(as_text(std::as_bytes(std::span(builds))));
   text += as_text(std::as_bytes(std::span(seen_)));
@@ -129,10 +129,10 @@ std::optional<CachedSnapshot> SetCache::load() const {
   return view.header().build_id == cached->build_id ? std::optional(std::move(read)) : std::nullopt;
 }
 
-// First the state, with the new build and the old one, then the snapshot. So after a power loss, or when
-// there is no room for the snapshot, whichever of the two is there has its generation: "8 of B, 7 of A" is on
-// disk before B takes the place of A. Generations may fall: a store that lost its records counts from 1
-// again.
+// First writes the state, with the new build and the old one, then the snapshot. So after a power loss, or
+// when there is no room for the snapshot, the state has the generation of the one that is there. Example: "8
+// of B, 7 of A" is on disk before B takes the place of A. Generations may fall: a store that lost its records
+// counts from 1 again.
 void SetCache::save(std::uint64_t generation, Bytes snapshot) {
   check_private_folder(folder_);  // before anything is there that could not be removed either
   const FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,6 +1,6 @@
-// What a host keeps of one set on its disk, for a reboot without a store: the last good snapshot,
-// <cache>/<set>.ks, and <cache>/<set>.state, which says what generation that is and how new the newest
-// snapshot was that the host has seen. It never lists the folder, which has the files of all sets.
+// What a host keeps of one set on its disk, for a reboot without a store. <cache>/<set>.ks is the last good
+// snapshot. <cache>/<set>.state has its generation, and the time of the newest snapshot that the host has
+// seen. The cache never lists the folder, which has the files of all sets.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class SetCache {
   // The folder must exist before the first save. `public_keys`: those of the set.
   SetCache(std::string folder, std::string set_name, const PublicKeys& public_keys = {});
 
-  // Which snapshot is cached; nothing when there is none, or one that save() has not written. The snapshot
+  // The build that is cached; nothing when there is none, or one that save() has not written. The snapshot
   // itself is not checked. Throws as load() does.
   [[nodiscard]] std::optional<CachedBuild> find() const;
   // Reads and validates all of it. Nothing as find(), or if another loader has just replaced it. Throws Data,
@@ -51,8 +51,8 @@ class SetCache {
   // load() does, and CannotCreate.
   void save(std::uint64_t generation, Bytes snapshot);
 
-  // The newest that was seen: in a set without public keys, by the store's records; in a set with public
-  // keys, what these have signed, because anyone may have written a record, and another key may have been
+  // The newest that was seen. Without public keys, the store's records count. With public keys, only what
+  // these have signed counts, because anyone may have written a record, and another key may have been
   // stolen.
   [[nodiscard]] SnapshotMoment newest() const;
   // In memory alone. Whether that is news.

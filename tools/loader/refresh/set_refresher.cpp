@@ -127,7 +127,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
     live_.fill(*publisher);
-    // Only now: of what was added while all was maybe, nothing may be absent.
+    // Not earlier, since no key that was added while all was maybe may become absent.
     if (!are_adds_lost && adds_.is_compared()) publisher->forget_lost_adds();
   } catch (const Error& error) {
     if (outcome.is_good()) outcome = cannot_publish(error);

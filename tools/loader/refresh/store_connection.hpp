@@ -69,8 +69,8 @@ class StoreConnection {
   }
   void append_again_now() { appends_.reset(); }
 
-  // Has the store tell of changes, if it is not left alone and does not do so yet. True: from now on it does,
-  // and what has changed before must be looked for.
+  // Asks the store to report changes, unless it is left alone or reports them already. True: it reports them
+  // from now on, and the caller must look for earlier ones.
   bool begin_watch(SteadyTime now) {
     if (watch_) return false;
     bool can_watch = false;

@@ -64,7 +64,7 @@ class SetLog {
   void say_published(const LivePublication& live, bool from_cache);
   // Until when the store bypasses the set; nothing: it does not. Logged when that changes.
   void say_bypass(std::optional<UnixSeconds> until);
-  // What an entry of the adds log is, which is skipped. Logged once for each `kind`.
+  // An entry of the adds log is skipped. Logged once for each `kind`, with `what` it is.
   void say_skipped(std::string_view kind, const std::string& what);
   // The cache cannot be used, which costs nothing as long as the store answers. Logged once, until it works
   // again.

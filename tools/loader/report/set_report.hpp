@@ -147,7 +147,7 @@ class SetRecorder {
   std::optional<std::pair<BuildId, ErrorKind>> last_refused_;
 };
 
-// What the loader knows of all sets and stores, for the HTTP thread. A report never changes: the loader makes
+// The loader's facts about all sets and stores, for the HTTP thread. A report never changes: the loader makes
 // another one after each look, and while it works on something long.
 
 struct StoreReport {

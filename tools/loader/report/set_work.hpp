@@ -1,4 +1,4 @@
-// What all that is done for one published set has in common.
+// The common parts of all work on one published set.
 #pragma once
 
 #include <functional>

@@ -23,8 +23,8 @@ class SeenExchange {
   SeenExchange(const SeenConfig& config, SeenReport& report, Way way, const Moment& begun);
 
   // The next step. False: that was the last one. Throws as the store does, and Data if a worker takes tags
-  // away, so that sending would have no end; then this object is of no more use. What was done by then need
-  // not be done again.
+  // away, so that sending would have no end; do not use this object then. What was done need not be done
+  // again.
   bool step(Store& store, SeenWriter& writer, const Moment& now);
 
   [[nodiscard]] bool sends() const noexcept { return way_ != Way::Receive; }
@@ -80,12 +80,12 @@ class SeenExchanges {
   void try_again_now() noexcept { due_at_ = {}; }
   // Begins to send what was not sent yet, instead of the one that is under way.
   void begin_save(const Moment& now);
-  // What other hosts have sent is read once, so that its refusal is reported until the next window.
+  // Keys of other hosts are read once, so that their refusal is reported until the next window.
   void begin_window() noexcept;
 
   // Until one sends.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
-  // Of what other hosts have sent.
+  // Why keys of other hosts were refused.
   [[nodiscard]] const std::optional<Error>& unmerged() const noexcept { return unmerged_; }
 
  private:

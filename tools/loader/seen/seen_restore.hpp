@@ -21,7 +21,7 @@ class SeenRestore {
 
   // The next step: one request. False: that was the last one. Then the page is a new one, with all that the
   // log holds and that has not expired; workers do not see it before SeenWriter::show(). Throws as the store
-  // and the writer do; then this object is of no more use.
+  // and the writer do; do not use this object then.
   bool step(Store& store, SeenWriter& writer, const Moment& now);
 
   // How many entries the store has lost.

@@ -9,7 +9,7 @@ BEGIN { part = "description" }
 /^Signals: / { part = "text"; print "\n*Signals*"; sub(/^Signals: /, "") }
 /^[^ ]/ && part == "examples" { part = "text"; print "\n*Notes*" }
 
-# "-h,--help" to "-h, --help"; of arguments the synopsis says which are required.
+# "-h,--help" to "-h, --help"; the synopsis says which arguments are required.
 part == "table" { sub(/^  -[^-],--/, substr($0, 1, 4) ", --") }
 part == "arguments" { sub(/ TEXT REQUIRED /, "               "); sub(/ TEXT /, "      ") }
 # What is as long as its column has one blank before its description.

@@ -1,5 +1,5 @@
-// What a Redis store has the server do in one step, in Lua, where a missing key is false and so is an
-// argument that was not given.
+// The Lua scripts of a Redis store, each of which the server runs in one step. A missing key is false in
+// them, and a missing argument too.
 #pragma once
 
 #include <string_view>

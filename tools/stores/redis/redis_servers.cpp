@@ -147,8 +147,8 @@ bool RedisServers::ask_node(const RedisHost& host) {
   return true;
 }
 
-// False when the sentinel knows no such master. What it names may be a replica by now, and it may not know
-// yet.
+// False when the sentinel knows no such master. The server that it names may have become a replica
+// meanwhile.
 bool RedisServers::ask_sentinel(const RedisHost& host) {
   const auto master = named_by(host);
   if (!master) return false;

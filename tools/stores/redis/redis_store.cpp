@@ -53,7 +53,7 @@ struct StreamEntry {
   std::uint64_t count = 0;
 };
 
-// Of a message. Any client may send a longer one.
+// The longest message of a store. Any client may send a longer one.
 constexpr std::size_t kMaxMessageBytes = kMaxRecordKeyBytes + 4 * kReplyFrameBytes;
 
 // Subscribes to the channel of a store, to which each change sends the name of what it has changed. Any

@@ -1,6 +1,6 @@
 <?php
 
-// Calls one method of a set or map 2,000 times: php count.php SET METHOD. Half of 20 keys are absent; of a seen set, half of the keys are new.
+// Calls one method of a set or map 2,000 times: php count.php SET METHOD. Half of 20 keys are absent; in a seen set, half are new.
 // Read by tools/workshop/bench/instructions.
 
 declare(strict_types=1);

@@ -1,5 +1,5 @@
 // What rewritten sources call, included into each by the compiler's option. All mutants are compiled at once:
-// KEYSIEVE_MUTANT is the number of the one that is chosen, KEYSIEVE_REACHED a file with a byte for each
+// KEYSIEVE_MUTANT is the number of the one that is chosen. KEYSIEVE_REACHED is a file with a byte for each
 // number, which becomes 1 where a process with this variable, or a child of one, passes by. Both are read
 // before main() or as a module is loaded, so workers of php-fpm, which clears their environment, have them
 // from their master. Used by tools/workshop/mutants/run.

@@ -1,8 +1,8 @@
 <?php
 
-// Makes the references that need little more than a file to be read: of the settings in php.ini from the entries in ext/settings.cpp and
-// the comments above them; of keysieved's configuration from the file that is shipped as an example; of metrics from the sample that the
-// tests of keysieved compare with what it exports; of what the programs print as JSON from its schemas.
+// Makes the references that need little more than reading a file. Settings in php.ini come from ext/settings.cpp, with the comments above
+// them. The configuration of keysieved comes from the example that is shipped, and metrics from the sample that tests compare with what
+// keysieved exports. The JSON that programs print comes from its schemas.
 
 declare(strict_types=1);
 
