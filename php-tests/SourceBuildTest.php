@@ -16,6 +16,7 @@ use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use KeySieve\UnavailableException;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -52,6 +53,11 @@ final class SourceBuildTest extends TestCase
         self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $set->mayContainMany($raw));
         self::assertSame(['a' => 'apple', 'b' => 'PEAR '], $set->candidates(new \ArrayIterator($raw)));
         self::assertSame([true, false, false], array_map($set->mayContain(...), ['APPLE', 'plum', ' ']));
+        $missing = new KeyedSet('missing', LowerCase::class);
+        self::assertSame([true, ['d' => true]], [$missing->mayContain(' '), $missing->mayContainMany(['d' => ' '])], 'nothing is absent from it');
+        $throwing = new KeyedSet('missing', LowerCase::class, true);
+        self::assertThrows(UnavailableException::class, '', static fn () => $throwing->mayContain(' '));
+        self::assertThrows(UnavailableException::class, '', static fn () => $throwing->mayContainMany([' ']));
         foreach ([null, 1.5, ['apple']] as $key) {
             self::assertThrows(\TypeError::class, 'at index 0', static fn () => $set->mayContainMany([$key]));
         }

@@ -4,13 +4,15 @@ declare(strict_types=1);
 
 namespace KeySieve\Keys;
 
+use KeySieve\Availability;
 use KeySieve\InvalidNameException;
 use KeySieve\Membership;
 use KeySieve\Reader\Arguments;
 use KeySieve\Set;
 
 /**
- * A set that is asked with raw values, which its key function makes keys. A value that can be no key is absent, because no source has it.
+ * A set that is asked with raw values, which its key function makes keys. A value that can be no key is absent while the set is Ready, because
+ * no source has it.
  *
  *     $tags = new KeyedSet('tags', TagKey::class);
  *     $tags->mayContain(' Café ');
@@ -32,25 +34,25 @@ final readonly class KeyedSet implements Membership
     public function mayContain(string|int $key): bool
     {
         $key = $this->keys::of((string) $key);
-        return $key !== null && $this->set->mayContain($key);
+        return $this->set->mayContain($key ?? '') && ($key !== null || !$this->isReady()); // asked for '', the set may throw
     }
 
     public function mayContainMany(iterable $keys): array
     {
-        $raw = Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__);
-        $asked = [];
-        foreach ($raw as $index => $value) {
-            $key = $this->keys::of($value);
-            if ($key !== null) {
-                $asked[$index] = $key;
-            }
-        }
-        return array_replace(array_fill_keys(array_keys($raw), false), $this->set->mayContainMany($asked));
+        $made = array_map($this->keys::of(...), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
+        $answers = $this->set->mayContainMany(array_map(static fn (?string $key): string => $key ?? '', $made));
+        $noKeys = array_keys($made, null, true);
+        return $noKeys !== [] && $this->isReady() ? array_replace($answers, array_fill_keys($noKeys, false)) : $answers;
     }
 
     public function candidates(iterable $keys): array
     {
         $keys = Arguments::given($keys, __METHOD__);
         return array_intersect_key($keys, array_filter($this->mayContainMany($keys)));
+    }
+
+    private function isReady(): bool
+    {
+        return $this->set->availability() === Availability::Ready;
     }
 }
