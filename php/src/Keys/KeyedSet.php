@@ -40,9 +40,9 @@ final readonly class KeyedSet implements Membership
     public function mayContainMany(iterable $keys): array
     {
         $made = array_map($this->keys::of(...), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
-        $answers = $this->set->mayContainMany(array_map(static fn (?string $key): string => $key ?? '', $made));
-        $noKeys = array_keys($made, null, true);
-        return $noKeys !== [] && $this->isReady() ? array_replace($answers, array_fill_keys($noKeys, false)) : $answers;
+        $noKeys = array_fill_keys(array_keys($made, null, true), '');
+        $answers = $this->set->mayContainMany(array_replace($made, $noKeys));
+        return $noKeys !== [] && $this->isReady() ? array_replace($answers, array_fill_keys(array_keys($noKeys), false)) : $answers;
     }
 
     public function candidates(iterable $keys): array
