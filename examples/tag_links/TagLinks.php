@@ -25,7 +25,7 @@ final class TagLinks
      */
     public function of(array $tags): array
     {
-        $keys = array_map(TagKey::of(...), $tags);
+        $keys = array_map(static fn (string $tag): string => TagKey::of($tag), $tags);
         $articles = $this->among(
             'SELECT tag, title FROM articles WHERE tag IN (?)',
             array_intersect_key($keys, $this->articles->candidates($tags)),
