@@ -39,10 +39,16 @@ final readonly class KeyedSet implements Membership
 
     public function mayContainMany(iterable $keys): array
     {
-        $made = array_map($this->keys::of(...), Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__));
-        $noKeys = array_fill_keys(array_keys($made, null, true), '');
-        $answers = $this->set->mayContainMany(array_replace($made, $noKeys));
-        return $noKeys !== [] && $this->isReady() ? array_replace($answers, array_fill_keys(array_keys($noKeys), false)) : $answers;
+        $asked = $noKeys = [];
+        foreach (Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__) as $index => $value) {
+            $key = $this->keys::of($value);
+            $asked[$index] = $key ?? '';
+            if ($key === null) {
+                $noKeys[$index] = false;
+            }
+        }
+        $answers = $this->set->mayContainMany($asked);
+        return $noKeys !== [] && $this->isReady() ? array_replace($answers, $noKeys) : $answers;
     }
 
     public function candidates(iterable $keys): array
