@@ -122,9 +122,7 @@ final class SourceBuildTest extends TestCase
     {
         foreach ([(string) $this->folder, 'directory:' . SharedMemory::directory()] as $to) {
             $slow = new ListedSource('overtaken', ['a second later', fn () => (new SourceBuild())->all([new ListedSource('overtaken', ['plum'])], [], $to, static fn () => null)]);
-            self::assertFalse((new SourceBuild())->all([$slow], [], $to, function (string $line): void {
-                $this->said[] = $line;
-            }));
+            self::assertFalse((new SourceBuild())->all([$slow], [], $to, $this->say(...)));
             self::assertStringContainsString('later moment', array_pop($this->said));
         }
         SharedMemory::publish("$this->folder/overtaken.ks");
@@ -136,11 +134,9 @@ final class SourceBuildTest extends TestCase
     {
         foreach ([(string) $this->folder, $this->store, 'directory:' . SharedMemory::directory()] as $to) {
             foreach ([[['apple'], 0.2, true], [[], 0.2, false], [[], 1.0, true]] as [$values, $shrink, $isBuilt]) {
-                $said = '';
-                self::assertSame($isBuilt, (new SourceBuild($shrink))->all([new ListedSource('emptied', $values)], [], $to, static function (string $line) use (&$said): void {
-                    $said = $line;
-                }), $said);
-                self::assertSame(!$isBuilt, str_contains($said, '--max-shrink'), $said);
+                $this->said = [];
+                self::assertSame($isBuilt, (new SourceBuild($shrink))->all([new ListedSource('emptied', $values)], [], $to, $this->say(...)));
+                self::assertSame(!$isBuilt, str_contains($this->said[0], '--max-shrink'), $this->said[0]);
             }
         }
         self::assertThrows(\ValueError::class, '"abc"', static fn () => SourceBuild::shrink('abc'));
@@ -149,9 +145,7 @@ final class SourceBuildTest extends TestCase
     public function testASourceThatCannotBeMadeDoesNotHoldUpTheOthers(): void
     {
         $sources = ['Broken' => static fn () => throw new \RuntimeException('no database'), 'Words' => static fn () => new ListedSource('words', ['apple'])];
-        self::assertFalse((new SourceBuild())->all($sources, [], (string) $this->folder, function (string $line): void {
-            $this->said[] = $line;
-        }));
+        self::assertFalse((new SourceBuild())->all($sources, [], (string) $this->folder, $this->say(...)));
         self::assertSame(['Broken: is not built, and what was there stays: no database', "words: 1 keys, in $this->folder"], $this->said);
     }
 
@@ -209,9 +203,12 @@ final class SourceBuildTest extends TestCase
     /** @param list<string> $values */
     private function build(array $values, ?string $to = null): bool
     {
-        return (new SourceBuild())->all([new ListedSource('words', $values)], [], $to ?? (string) $this->folder, function (string $line): void {
-            $this->said[] = $line;
-        });
+        return (new SourceBuild())->all([new ListedSource('words', $values)], [], $to ?? (string) $this->folder, $this->say(...));
+    }
+
+    private function say(string $line): void
+    {
+        $this->said[] = $line;
     }
 }
 

@@ -15,11 +15,7 @@ final class DomainKey implements KeyFunction
         return 'domain-ascii-v1';
     }
 
-    /**
-     * Null if it is not a domain, such as an address, a URL or a pattern with "*".
-     *
-     * @throws \LogicException for what is not ASCII, without the extension intl
-     */
+    /** Null if it is not a domain, such as an address, a URL or a pattern with "*". Throws for what is not ASCII without the extension intl. */
     public static function of(string $raw): ?string
     {
         $domain = (string) preg_replace(['/\A[\s\p{Z}]+|[\s\p{Z}]+\z/u', '/[。．｡]/u'], ['', '.'], $raw); // UTS 46 calls these dots, too

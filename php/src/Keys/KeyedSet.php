@@ -34,7 +34,7 @@ final readonly class KeyedSet implements Membership
     public function mayContain(string|int $key): bool
     {
         $key = $this->keys::of((string) $key);
-        return $this->set->mayContain($key ?? '') && ($key !== null || !$this->isReady()); // asked for '', the set may throw
+        return $this->set->mayContain($key ?? '') && ($key !== null || $this->set->availability() !== Availability::Ready);
     }
 
     public function mayContainMany(iterable $keys): array
@@ -42,23 +42,18 @@ final readonly class KeyedSet implements Membership
         $asked = $noKeys = [];
         foreach (Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__) as $index => $value) {
             $key = $this->keys::of($value);
-            $asked[$index] = $key ?? '';
+            $asked[$index] = $key ?? ''; // also for null, since the set may throw
             if ($key === null) {
                 $noKeys[$index] = false;
             }
         }
         $answers = $this->set->mayContainMany($asked);
-        return $noKeys !== [] && $this->isReady() ? array_replace($answers, $noKeys) : $answers;
+        return $noKeys !== [] && $this->set->availability() === Availability::Ready ? array_replace($answers, $noKeys) : $answers;
     }
 
     public function candidates(iterable $keys): array
     {
         $keys = Arguments::given($keys, __METHOD__);
         return array_intersect_key($keys, array_filter($this->mayContainMany($keys)));
-    }
-
-    private function isReady(): bool
-    {
-        return $this->set->availability() === Availability::Ready;
     }
 }

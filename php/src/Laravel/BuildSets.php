@@ -27,10 +27,7 @@ final class BuildSets extends Command
         $names = $this->argument('sets');
         $progress = $this->output->createProgressBar();
         $build = new SourceBuild(SourceBuild::shrink($options['max-shrink']), $this->output->isDecorated() ? $progress->setProgress(...) : null);
-        $sources = [];
-        foreach ($classes as $class) {
-            $sources[$class] = fn (): SetSource => $this->laravel->make($class);
-        }
+        $sources = array_map(fn (string $class): \Closure => fn (): SetSource => $this->laravel->make($class), array_combine($classes, $classes));
         $say = function (string $line) use ($progress): void {
             $progress->clear();
             $this->line($line);

@@ -40,10 +40,8 @@ final class BuildSets extends Command
         $options = $input->getOptions();
         $progress = new ProgressBar($output);
         $build = new SourceBuild(SourceBuild::shrink($options['max-shrink']), $output->isDecorated() ? $progress->setProgress(...) : null);
-        $sources = [];
-        foreach (array_keys($this->sources->getProvidedServices()) as $id) {
-            $sources[$id] = fn (): SetSource => $this->sources->get($id);
-        }
+        $ids = array_keys($this->sources->getProvidedServices());
+        $sources = array_map(fn (string $id): \Closure => fn (): SetSource => $this->sources->get($id), array_combine($ids, $ids));
         $say = static function (string $line) use ($progress, $output): void {
             $progress->clear();
             $output->writeln($line);
