@@ -6,6 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Build\Builder;
 use KeySieve\Build\WrongKeys;
+use KeySieve\Keys\BuiltIn;
 use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\IntegerKey;
 use KeySieve\Keys\KeyedSet;
@@ -92,6 +93,14 @@ final class KeyFunctionTest extends TestCase
     {
         $keys = array_filter(array_map(static fn (string $raw): mixed => self::of($function, $raw), self::randomKeys(3_000, $function)), is_string(...));
         self::assertSame($keys, array_map($function::of(...), $keys));
+    }
+
+    public function testAKeyProfileThatLooksLikeAClassMustBeAKeyFunction(): void
+    {
+        self::assertSame([true, false, false], array_map(BuiltIn::isFunction(...), [DomainKey::class, DomainKey::profile(), null]));
+        foreach (['App\Mistyped', Builder::class] as $profile) {
+            self::assertThrows(\InvalidArgumentException::class, $profile, static fn () => BuiltIn::isFunction($profile));
+        }
     }
 
     public function testValidatorsTakeASetWithItsKeyFunction(): void
