@@ -125,6 +125,16 @@ final class BuilderTest extends TestCase
         }
     }
 
+    public function testBuildsNothingOfAListThatIsNotWhole(): void
+    {
+        $builder = (new Builder('words'))->add(['apple']);
+        self::assertThrows(\TypeError::class, '', static fn () => $builder->add(['pear', null]));
+        $builder->add(['plum']);
+        foreach ([$builder->bytes(...), fn () => $builder->write("$this->folder/words.ks"), fn () => $builder->publish(SharedMemory::directory())] as $build) {
+            self::assertThrows(\LogicException::class, 'words', $build);
+        }
+    }
+
     public function testRefusesSettingsOutOfTheirRange(): void
     {
         self::assertThrows(InvalidNameException::class, '', static fn () => new Builder('Words'));
@@ -230,6 +240,28 @@ final class BuilderTest extends TestCase
         SharedMemory::putWithLayer('added', ['apple']);
         SharedMemory::addLive('added', 'pear');
         $this->assertLeavesAlone('added');
+    }
+
+    public function testLeavesAddedKeysAloneIfThereIsNoUsablePage(): void
+    {
+        foreach ([unlink(...), static fn (string $page) => file_put_contents($page, 'damaged')] as $number => $damage) {
+            SharedMemory::putWithLayer("pageless-$number", ['apple']);
+            SharedMemory::addLive("pageless-$number", 'pear');
+            $damage(SharedMemory::folder("pageless-$number") . '/control');
+            $this->assertLeavesAlone("pageless-$number");
+        }
+    }
+
+    public function testMakesTheDirectoryAgainAndGivesTheFolderItsGroup(): void
+    {
+        $directory = "$this->folder/sets";
+        (new Builder('words'))->add(['apple'])->publish($directory);
+        self::assertSame(040755, fileperms($directory));
+        self::needsRoot();
+        chgrp($directory, 65534);
+        clearstatcache();
+        (new Builder('others'))->add(['apple'])->publish($directory);
+        self::assertSame([65534, 65534], [filegroup("$directory/others"), filegroup("$directory/others/control")]);
     }
 
     public function testLeavesTheFolderOfAnotherUserAlone(): void

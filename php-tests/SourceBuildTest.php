@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Build\AllowsSuspectKeys;
+use KeySieve\Build\CannotWrite;
 use KeySieve\Build\SetSource;
 use KeySieve\Build\SourceBuild;
 use KeySieve\Build\WrongKeys;
@@ -16,6 +17,7 @@ use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use KeySieve\UnavailableException;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
@@ -52,6 +54,11 @@ final class SourceBuildTest extends TestCase
         self::assertSame(['a' => true, 'b' => true, 'c' => false, 'd' => false], $set->mayContainMany($raw));
         self::assertSame(['a' => 'apple', 'b' => 'PEAR '], $set->candidates(new \ArrayIterator($raw)));
         self::assertSame([true, false, false], array_map($set->mayContain(...), ['APPLE', 'plum', ' ']));
+        $missing = new KeyedSet('missing', LowerCase::class);
+        self::assertSame([true, ['d' => true]], [$missing->mayContain(' '), $missing->mayContainMany(['d' => ' '])], 'nothing is absent from it');
+        $throwing = new KeyedSet('missing', LowerCase::class, true);
+        self::assertThrows(UnavailableException::class, '', static fn () => $throwing->mayContain(' '));
+        self::assertThrows(UnavailableException::class, '', static fn () => $throwing->mayContainMany([' ']));
         foreach ([null, 1.5, ['apple']] as $key) {
             self::assertThrows(\TypeError::class, 'at index 0', static fn () => $set->mayContainMany([$key]));
         }
@@ -111,6 +118,45 @@ final class SourceBuildTest extends TestCase
         }
     }
 
+    public function testARunThatBeganEarlierAndEndsLaterReplacesNothing(): void
+    {
+        foreach ([(string) $this->folder, 'directory:' . SharedMemory::directory()] as $to) {
+            $slow = new ListedSource('overtaken', ['a second later', fn () => (new SourceBuild())->all([new ListedSource('overtaken', ['plum'])], [], $to, static fn () => null)]);
+            self::assertFalse((new SourceBuild())->all([$slow], [], $to, $this->say(...)));
+            self::assertStringContainsString('later moment', array_pop($this->said));
+        }
+        SharedMemory::publish("$this->folder/overtaken.ks");
+        \KeySieve\begin_request();
+        self::assertTrue((new KeyedSet('overtaken', LowerCase::class))->mayContain('plum'));
+    }
+
+    public function testASetMayBecomeEmptyIfThatIsSaid(): void
+    {
+        foreach ([(string) $this->folder, $this->store, 'directory:' . SharedMemory::directory()] as $to) {
+            foreach ([[['apple'], 0.2, true], [[], 0.2, false], [[], 1.0, true]] as [$values, $shrink, $isBuilt]) {
+                $this->said = [];
+                self::assertSame($isBuilt, (new SourceBuild($shrink))->all([new ListedSource('emptied', $values)], [], $to, $this->say(...)));
+                self::assertSame(!$isBuilt, str_contains($this->said[0], '--max-shrink'), $this->said[0]);
+            }
+        }
+        self::assertThrows(\ValueError::class, '"abc"', static fn () => SourceBuild::shrink('abc'));
+    }
+
+    public function testASourceThatCannotBeMadeDoesNotHoldUpTheOthers(): void
+    {
+        $sources = ['Broken' => static fn () => throw new \RuntimeException('no database'), 'Words' => static fn () => new ListedSource('words', ['apple'])];
+        self::assertFalse((new SourceBuild())->all($sources, [], (string) $this->folder, $this->say(...)));
+        self::assertSame(['Broken: is not built, and what was there stays: no database', "words: 1 keys, in $this->folder"], $this->said);
+    }
+
+    public function testADamagedPageOrAMissingProgramIsSaid(): void
+    {
+        $directory = SharedMemory::directory();
+        mkdir("$directory/odd/control", recursive: true);
+        self::assertThrows(CannotWrite::class, 'control', static fn () => (new SourceBuild())->publish(new ListedSource('odd', ['apple']), $directory));
+        self::assertThrows(CannotWrite::class, 'not installed', fn () => (new SourceBuild())->toStore(new ListedSource('words', ['apple']), $this->store, 'no-such-keysieve'));
+    }
+
     public function testAListForAStoreHasNoKeyWithANul(): void
     {
         self::assertTrue($this->build(["a\0b"]));
@@ -157,9 +203,12 @@ final class SourceBuildTest extends TestCase
     /** @param list<string> $values */
     private function build(array $values, ?string $to = null): bool
     {
-        return (new SourceBuild())->all([new ListedSource('words', $values)], [], $to ?? (string) $this->folder, function (string $line): void {
-            $this->said[] = $line;
-        });
+        return (new SourceBuild())->all([new ListedSource('words', $values)], [], $to ?? (string) $this->folder, $this->say(...));
+    }
+
+    private function say(string $line): void
+    {
+        $this->said[] = $line;
     }
 }
 
@@ -169,7 +218,7 @@ class ListedSource implements SetSource
     public static int $asked = 0;
 
     /**
-     * @param list<string> $values "gone" throws
+     * @param list<string|\Closure> $values "gone" throws
      * @param class-string<KeyFunction> $keys
      */
     public function __construct(private readonly string $name, private readonly array $values, private readonly string $keys = LowerCase::class)
@@ -199,6 +248,7 @@ class ListedSource implements SetSource
                     usleep(1000);
                 }
             }
+            $value = $value instanceof \Closure ? ($value() ? 'pear' : 'gone') : $value;
             yield $value === 'gone' ? throw new \RuntimeException('the database has gone away') : $value;
         }
     }

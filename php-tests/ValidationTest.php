@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Keys\DomainKey;
+use KeySieve\Keys\KeyedSet;
 use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\Set;
@@ -81,7 +83,7 @@ final class ValidationTest extends TestCase
         SharedMemory::bypass('bypassed-list');
         $set = new Set($name, 'x', $throws);
         $wrapped = new class ($set) implements Membership { // as an application's own decorator
-            public function __construct(private readonly Set $set)
+            public function __construct(private readonly Membership $set)
             {
             }
 
@@ -104,6 +106,7 @@ final class ValidationTest extends TestCase
             self::assertFalse((new BreachedPasswords($list))->has('123456'));
             self::assertFalse((new DisposableDomains($list))->has('me@trash.example'));
         }
+        self::assertFalse((new DisposableDomains(new $wrapped(new KeyedSet($name, DomainKey::class, $throws))))->has('me@trash.example'));
         $isListed = static fn (array $domains): bool => $domains === ['a.trash.example', 'trash.example'];
         self::assertTrue((new DisposableDomains($set, $isListed))->has('me@a.trash.example'), 'the exact list decides');
     }

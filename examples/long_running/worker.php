@@ -19,7 +19,7 @@ declare(strict_types=1);
 use App\Database;
 use App\TagKey;
 use App\TagLinks;
-use KeySieve\Set;
+use KeySieve\Keys\KeyedSet;
 
 require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
@@ -40,8 +40,8 @@ pcntl_signal(SIGTERM, static function () use (&$stopped): void {
     $stopped = true;
 });
 
-$articles = new Set('encyclopedia', TagKey::profile());
-$offers = new Set('shop', TagKey::profile());
+$articles = new KeyedSet('encyclopedia', TagKey::class);
+$offers = new KeyedSet('shop', TagKey::class);
 $links = new TagLinks($articles, $offers, new Database());
 $redis = new Redis();
 $redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 5.0, null, 0, SECONDS_TO_WAIT + 5.0);
@@ -59,8 +59,8 @@ while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
     $page = $redis->rawCommand('BLMOVE', 'pages', $taken, 'LEFT', 'RIGHT', SECONDS_TO_WAIT); // blMove() in phpredis 6
     KeySieve\begin_request();
     if (!is_string($page)) {
-        $articles->availability();
-        $offers->availability();
+        $articles->set->availability();
+        $offers->set->availability();
         continue;
     }
     try {

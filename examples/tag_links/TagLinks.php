@@ -25,14 +25,14 @@ final class TagLinks
      */
     public function of(array $tags): array
     {
-        $keys = array_map(TagKey::of(...), $tags);
+        $keys = array_map(static fn (string $tag): string => TagKey::of($tag), $tags);
         $articles = $this->among(
             'SELECT tag, title FROM articles WHERE tag IN (?)',
-            $this->articles->candidates($keys),
+            array_intersect_key($keys, $this->articles->candidates($tags)),
         );
         $offers = $this->among(
             'SELECT tag, count(*) FROM offers WHERE tag IN (?) GROUP BY tag',
-            $this->offers->candidates($keys),
+            array_intersect_key($keys, $this->offers->candidates($tags)),
         );
         return array_map(static fn (string $tag, string $key): array => [
             'tag' => $tag,

@@ -27,7 +27,7 @@ final class UserNames
         $key = UserNameKey::of($name);
         return match (true) {
             $key === null => NameState::Invalid,
-            !$this->taken->mayContain($key) => NameState::Free,
+            !$this->taken->mayContain($name) => NameState::Free,
             default => $this->isTaken($key) ? NameState::Taken : NameState::Free,
         };
     }

@@ -69,7 +69,10 @@ final class DisposableDomainsTest extends TestCase
             null, null, null, null, null, 'example', null,
         ];
         self::assertSame([...$keys, 'a.example'], json_decode($this->examples->code($bootstrap . $code)));
-        self::assertSame([...$keys, null], json_decode(PhpScript::run($bootstrap . $code)->output), 'without intl');
+        $withoutIntl = "$bootstrap try { KeySieve\\Keys\\DomainKey::of('ａ.example'); } catch (LogicException \$error) { echo \$error->getMessage(); }";
+        self::assertStringContainsString('intl', PhpScript::run($withoutIntl)->output);
+        $code = str_replace("'ａ.example'", "'b.example'", $code);
+        self::assertSame([...$keys, 'b.example'], json_decode(PhpScript::run($bootstrap . $code)->output), 'without intl');
     }
 
     public function testTheBuildSaysWhichRowsAreNoDomainsAndReplacesNothing(): void

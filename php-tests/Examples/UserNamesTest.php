@@ -130,7 +130,7 @@ final class UserNamesTest extends TestCase
                 $redis->connect(getenv('EXAMPLES_REDIS'), 0, SECONDS, null, 0, SECONDS);
                 return $redis;
             });
-            $names = new App\UserNames(new KeySieve\Set('users'), $db);
+            $names = new App\UserNames(new KeySieve\Keys\KeyedSet('users', App\UserNameKey::class), $db);
 
             PHP . $code);
     }

@@ -37,6 +37,7 @@ final class Builder
     /** @var array<array-key, string> hashes of 8 bytes, by their first byte */
     private array $hashes;
     private int $given = 0;
+    private bool $isWhole = true;
     /** @var ?class-string<KeyFunction> */
     private readonly ?string $function;
 
@@ -86,7 +87,7 @@ final class Builder
     }
 
     /**
-     * May be called several times, and keys may come several times. After an exception, even one of the source, do not use this object again.
+     * May be called several times, and keys may come several times. After an exception, even one of the source, nothing can be built any more.
      *
      * @param iterable<mixed, string|int> $keys
      * @throws WrongKeys for a key longer than LONGEST_KEY, and for keys that a built-in key profile does not allow, some of which it shows
@@ -94,6 +95,7 @@ final class Builder
      */
     public function add(iterable $keys): static
     {
+        [$wasWhole, $this->isWhole] = [$this->isWhole, false];
         $refused = [];
         foreach ($keys as $key) {
             if (!is_string($key)) {
@@ -116,17 +118,22 @@ final class Builder
         if ($refused !== []) {
             throw new WrongKeys("the key profile $this->keyProfile does not allow keys such as " . SuspectKeys::examples($refused));
         }
+        $this->isWhole = $wasWhole;
         return $this;
     }
 
     /**
      * The set, as of the keys given so far.
      *
+     * @throws \LogicException after an add() that has thrown: keys are missing
      * @throws WrongKeys if they look like something else, such as CSV
      * @throws \ValueError for more keys than a set can have
      */
     public function bytes(): string
     {
+        if (!$this->isWhole) {
+            throw new \LogicException("add() has not taken all keys of the set \"$this->set\", which would be absent: build it anew");
+        }
         if (!$this->allowSuspectKeys) {
             $this->suspects->check();
         }
@@ -167,7 +174,7 @@ final class Builder
      * Publishes the set on this host, where no loader feeds it: extension and package answer from it at their next request, and a process
      * that serves many of them within half a second.
      *
-     * @param string $directory where they look, which must be there, for example /dev/shm/sets. They trust root, their own user and
+     * @param string $directory where they look, for example /dev/shm/sets; made if it is missing. They trust root, their own user and
      *     keysieve.owner: run this as one of these
      * @param ?string $group of the processes that will read it; null: that of the directory, or as the system says
      * @throws WrongKeys|\ValueError as bytes()

@@ -15,7 +15,7 @@ final class NewFile
         $folder = @fopen(dirname($path), 'r');
         try {
             if ($folder !== false && flock($folder, LOCK_EX)) { // so what is there was left by a process that was killed
-                array_map(unlink(...), glob(addcslashes($prefix, '*?[]\\') . '*.tmp') ?: []);
+                array_map(static fn (string $left) => @unlink($left), glob(addcslashes($prefix, '*?[]\\') . '*.tmp') ?: []);
             }
             self::create($temporary, $bytes);
             self::rename($temporary, $path);

@@ -64,12 +64,16 @@ final class Publication
     /**
      * The path of what is published; of nothing if nothing is.
      *
-     * @throws CannotWrite|Failure if it must not be replaced
+     * @throws CannotWrite if it must not be replaced
      */
     public function snapshot(): string
     {
         $control = file_exists($this->control) ? $this->control : "$this->control.old";
-        $current = file_exists($control) ? $this->currentIn(File::open($control, null)) : 0;
+        try {
+            $current = file_exists($control) ? $this->currentIn(File::open($control, null)) : 0;
+        } catch (Failure $failure) {
+            throw new CannotWrite($failure->getMessage(), 0, $failure);
+        }
         return sprintf('%s/%016x.ks', $this->folder, $current);
     }
 
@@ -94,7 +98,7 @@ final class Publication
             NewFile::rename("$this->control.tmp", $this->control);
         } catch (\Throwable $failure) {
             if (!file_exists($this->control) && file_exists("$this->control.old")) {
-                rename("$this->control.old", $this->control);
+                @rename("$this->control.old", $this->control);
             }
             $this->removeLeftovers($current);
             throw $failure;
@@ -140,15 +144,19 @@ final class Publication
     }
 
     /**
-     * A loader that has left the set may have added keys that the list lacks.
+     * A loader that has left the set may have added keys that the list lacks: to any live page, if no control page says which one counts.
      *
      * @throws CannotWrite|Failure
      */
     private function checkNothingIsHidden(int $current): void
     {
-        $path = sprintf('%s/%016x.live', $this->folder, $current);
-        if (file_exists($path) && Kind::word(File::open($path, null)->read(self::LIVE_KEYS, 8), 0) !== 0) {
-            throw new CannotWrite("$path: keys were added to the set, and would be absent: remove the folder if the list has them all");
+        $named = sprintf('%016x.live', $current);
+        foreach (scandir($this->folder) ?: [] as $name) {
+            $path = "$this->folder/$name";
+            $mayCount = $name === $named || ($current === 0 && str_ends_with($name, '.live'));
+            if ($mayCount && Kind::word(File::open($path, null)->read(self::LIVE_KEYS, 8), 0) !== 0) {
+                throw new CannotWrite("$path: keys were added to the set, and would be absent: remove the folder if the list has them all");
+            }
         }
     }
 
@@ -174,8 +182,13 @@ final class Publication
     /** @throws CannotWrite */
     private function makeFolder(?string $group): void
     {
+        $directory = dirname($this->folder);
+        if (!file_exists($directory)) { // after a reboot
+            NewFile::attempt($directory, static fn () => mkdir($directory) && chmod($directory, 0755));
+        }
         if (!file_exists($this->folder)) {
             NewFile::attempt($this->folder, fn () => mkdir($this->folder, 0750));
+            @chgrp($this->folder, (int) filegroup($directory)); // which a user may not be in
         }
         if (is_link($this->folder) || !is_dir($this->folder)) {
             throw new CannotWrite("$this->folder: is no folder");

@@ -8,11 +8,13 @@ use KeySieve\Reader\Kind;
 
 /**
  * Builds sets that are defined in code. `as_of` is the moment before a source is asked. If the source throws, has a value that can be no
- * key, or has far fewer keys than before, nothing is replaced.
+ * key, or has far fewer keys than before, or if another run that began later was faster, nothing is replaced.
  */
 final class SourceBuild
 {
     private const SHOWN = 10;
+    private const HEADER_BYTES = 4096; // of a snapshot, with its checksum at the end
+    private const AS_OF = 80; // there
 
     /**
      * @param float $maxShrink the share of its keys that a set may lose from one build to the next
@@ -25,10 +27,16 @@ final class SourceBuild
         }
     }
 
+    /** As the option --max-shrink gives it. */
+    public static function shrink(string $given): float
+    {
+        return filter_var($given, FILTER_VALIDATE_FLOAT, FILTER_NULL_ON_FAILURE) ?? throw new \ValueError("--max-shrink must be 0 to 1, not \"$given\"");
+    }
+
     /**
      * Builds all, or those that are named. A source that throws does not hold up the others.
      *
-     * @param iterable<SetSource> $sources
+     * @param iterable<SetSource|\Closure(): SetSource> $sources closures, so that one that cannot be made holds up no other, by a name for messages
      * @param list<string> $names
      * @param string $to a folder, "directory:" and the path of one, to publish there, or the URL of a store
      * @param callable(string): mixed $say takes a line about each
@@ -38,14 +46,16 @@ final class SourceBuild
     {
         $isWell = true;
         $missing = array_flip($names);
-        foreach ($sources as $source) {
-            $name = $source->name();
-            if ($names !== [] && !in_array($name, $names, true)) {
-                continue;
-            }
-            unset($missing[$name]);
+        foreach ($sources as $name => $source) {
+            $name = is_string($name) ? $name : get_debug_type($source);
             try {
-                $scheme = preg_match('/\A([a-z][a-z+-]*):/', $to, $match) === 1 ? $match[1] : null;
+                $source = $source instanceof \Closure ? $source() : $source;
+                $name = $source->name();
+                if ($names !== [] && !in_array($name, $names, true)) {
+                    continue;
+                }
+                unset($missing[$name]);
+                $scheme = preg_match('/\A([a-z][a-z+-]+):/', $to, $match) === 1 ? $match[1] : null;
                 [$count, $where] = match ($scheme) {
                     null => [$this->toFolder($source, $to), "in $to"],
                     'directory' => [$this->publish($source, substr($to, strlen('directory:'))), 'published'],
@@ -75,7 +85,7 @@ final class SourceBuild
         if (!is_dir($folder)) {
             NewFile::attempt($folder, static fn () => mkdir($folder, 0777, true));
         }
-        $bytes = $this->bytes($source, $path);
+        $bytes = $this->bytes($source, static fn (): string => $path);
         NewFile::replace($path, $bytes);
         return self::keysIn($bytes);
     }
@@ -89,23 +99,27 @@ final class SourceBuild
     public function publish(SetSource $source, string $directory): int
     {
         $publication = new Publication($directory, $source->name());
-        $bytes = $this->bytes($source, $publication->snapshot());
+        $bytes = $this->bytes($source, $publication->snapshot(...));
         $publication->replace($bytes);
         return self::keysIn($bytes);
     }
 
     /**
-     * @param string $path of the snapshot before, if there is one
-     * @throws WrongKeys
+     * @param \Closure(): string $path of the snapshot that is there, if there is one, when the new one is ready
+     * @throws WrongKeys|CannotWrite
      */
-    private function bytes(SetSource $source, string $path): string
+    private function bytes(SetSource $source, \Closure $path): string
     {
-        $before = is_file($path) ? self::keysIn(NewFile::attempt($path, static fn () => file_get_contents($path, length: 48))) : 0;
-        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), time(), allowSuspectKeys: $source instanceof AllowsSuspectKeys, progress: $this->progress);
+        $asOf = time();
+        $builder = new Builder($source->name(), $source->fpr(), self::profile($source), $asOf, allowSuspectKeys: $source instanceof AllowsSuspectKeys, progress: $this->progress);
         $bytes = $builder->add($this->keys($source))->bytes();
         $count = self::keysIn($bytes);
-        if ($count < $before * (1 - $this->maxShrink) || $count === 0) {
-            throw new WrongKeys("$count keys after $before are too few: is the source complete?");
+        $path = $path();
+        $header = self::headerAt($path);
+        $before = $header === null ? 0 : self::keysIn($header);
+        $this->checkCount($count, $before);
+        if ($header !== null && Kind::word($header, self::AS_OF) > $asOf) {
+            throw new CannotWrite("$path: is as of a later moment, from a build that began after this one: remove it if a clock was wrong");
         }
         return $bytes;
     }
@@ -136,10 +150,11 @@ final class SourceBuild
                 }
             }
             fclose($list);
+            $this->checkCount($count, 0); // the program compares it with what is in the store
             $allowed = $source instanceof AllowsSuspectKeys ? ['--allow-suspect-keys'] : [];
             $allowed === [] && $suspects->check();
             $settings = ['--set', $source->name(), '--fpr', (string) $source->fpr(), '--as-of', "@$asOf", '--key-profile', self::profile($source)];
-            $shrink = ['--max-shrink', (string) $this->maxShrink];
+            $shrink = ['--max-shrink', (string) $this->maxShrink, ...($this->maxShrink < 1 ? [] : ['--min-keys', '0'])];
             self::run([$program, 'build', ...$settings, ...$shrink, ...$allowed, '--like', $url, '-0', $path, '-o', "$path.ks"]);
             self::run([$program, 'push', ...$shrink, "$path.ks", $url]);
             return $count;
@@ -172,16 +187,31 @@ final class SourceBuild
         }
     }
 
+    /** @throws WrongKeys */
+    private function checkCount(int $count, int $before): void
+    {
+        if ($count < $before * (1 - $this->maxShrink) || ($count === 0 && $this->maxShrink < 1)) {
+            throw new WrongKeys("$count keys, after $before, are too few: is the source complete? --max-shrink 1 allows any number");
+        }
+    }
+
     private static function profile(SetSource $source): string
     {
         $function = $source->keyFunction();
         return $function === null ? '' : $function::profile();
     }
 
-    /** The keys of a snapshot; 0 for anything else. */
-    private static function keysIn(string $bytes): int
+    /** Of a snapshot; null if there is none, or its header is damaged. */
+    private static function headerAt(string $path): ?string
     {
-        return str_starts_with($bytes, 'KEYSIEVE') && strlen($bytes) >= 48 ? Kind::word($bytes, 40) : 0;
+        $header = is_file($path) ? NewFile::attempt($path, static fn () => file_get_contents($path, length: self::HEADER_BYTES)) : '';
+        $isWhole = hash('xxh3', substr($header, 0, -8), true) === strrev(substr($header, -8));
+        return strlen($header) === self::HEADER_BYTES && str_starts_with($header, 'KEYSIEVE') && $isWhole ? $header : null;
+    }
+
+    private static function keysIn(string $header): int
+    {
+        return Kind::word($header, 40);
     }
 
     /** @param list<string> $command */
@@ -192,7 +222,8 @@ final class SourceBuild
         $said = trim((string) stream_get_contents($pipes[1]));
         $status = proc_close($process);
         if ($status !== 0) {
-            throw $status === 65 ? new WrongKeys($said) : new CannotWrite($said === '' ? "$command[0]: exit status $status" : $said);
+            $said = $said === '' ? "$command[0]: " . ($status === 127 ? 'is not installed' : "exit status $status") : $said;
+            throw $status === 65 ? new WrongKeys($said) : new CannotWrite($said);
         }
     }
 }

@@ -23,4 +23,19 @@ final class BuiltIn
         }
         return null;
     }
+
+    /**
+     * Whether a configured key profile is the class that makes the keys, and not a name.
+     *
+     * @phpstan-assert-if-true class-string<KeyFunction> $profile
+     * @throws \InvalidArgumentException for another class, or one that is not found
+     */
+    public static function isFunction(?string $profile): bool
+    {
+        $isFunction = $profile !== null && is_subclass_of($profile, KeyFunction::class);
+        if (!$isFunction && str_contains((string) $profile, '\\')) {
+            throw new \InvalidArgumentException("key profile $profile: is no class that implements " . KeyFunction::class);
+        }
+        return $isFunction;
+    }
 }

@@ -15,7 +15,7 @@ final class DomainKey implements KeyFunction
         return 'domain-ascii-v1';
     }
 
-    /** Null if it is not a domain, such as an address, a URL or a pattern with "*" or, without the extension intl, not ASCII. */
+    /** Null if it is not a domain, such as an address, a URL or a pattern with "*". Throws for what is not ASCII without the extension intl. */
     public static function of(string $raw): ?string
     {
         $domain = (string) preg_replace(['/\A[\s\p{Z}]+|[\s\p{Z}]+\z/u', '/[。．｡]/u'], ['', '.'], $raw); // UTS 46 calls these dots, too
@@ -34,7 +34,7 @@ final class DomainKey implements KeyFunction
             return strtolower($label);
         }
         if (!function_exists('idn_to_ascii')) {
-            return '';
+            throw new \LogicException('a domain that is not ASCII needs the extension intl');
         }
         idn_to_ascii($label, IDNA_NONTRANSITIONAL_TO_ASCII, INTL_IDNA_VARIANT_UTS46, $result);
         /** @var array{result?: string, errors?: int} $result */

@@ -4,13 +4,15 @@ declare(strict_types=1);
 
 namespace KeySieve\Keys;
 
+use KeySieve\Availability;
 use KeySieve\InvalidNameException;
 use KeySieve\Membership;
 use KeySieve\Reader\Arguments;
 use KeySieve\Set;
 
 /**
- * A set that is asked with raw values, which its key function makes keys. A value that can be no key is absent, because no source has it.
+ * A set that is asked with raw values, which its key function makes keys. A value that can be no key is absent while the set is Ready, because
+ * no source has it.
  *
  *     $tags = new KeyedSet('tags', TagKey::class);
  *     $tags->mayContain(' Café ');
@@ -32,20 +34,21 @@ final readonly class KeyedSet implements Membership
     public function mayContain(string|int $key): bool
     {
         $key = $this->keys::of((string) $key);
-        return $key !== null && $this->set->mayContain($key);
+        return $this->set->mayContain($key ?? '') && ($key !== null || $this->set->availability() !== Availability::Ready);
     }
 
     public function mayContainMany(iterable $keys): array
     {
-        $raw = Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__);
-        $asked = [];
-        foreach ($raw as $index => $value) {
+        $asked = $noKeys = [];
+        foreach (Arguments::keys(Arguments::given($keys, __METHOD__), __METHOD__) as $index => $value) {
             $key = $this->keys::of($value);
-            if ($key !== null) {
-                $asked[$index] = $key;
+            $asked[$index] = $key ?? ''; // also for null, since the set may throw
+            if ($key === null) {
+                $noKeys[$index] = false;
             }
         }
-        return array_replace(array_fill_keys(array_keys($raw), false), $this->set->mayContainMany($asked));
+        $answers = $this->set->mayContainMany($asked);
+        return $noKeys !== [] && $this->set->availability() === Availability::Ready ? array_replace($answers, $noKeys) : $answers;
     }
 
     public function candidates(iterable $keys): array

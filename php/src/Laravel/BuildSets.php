@@ -25,11 +25,14 @@ final class BuildSets extends Command
         $options = $this->options();
         /** @var list<string> $names */
         $names = $this->argument('sets');
-        $shrink = filter_var($options['max-shrink'], FILTER_VALIDATE_FLOAT);
         $progress = $this->output->createProgressBar();
-        $build = new SourceBuild($shrink === false ? -1 : $shrink, $progress->setProgress(...));
-        $sources = array_map(fn (string $class): SetSource => $this->laravel->make($class), $classes);
+        $build = new SourceBuild(SourceBuild::shrink($options['max-shrink']), $this->output->isDecorated() ? $progress->setProgress(...) : null);
+        $sources = array_map(fn (string $class): \Closure => fn (): SetSource => $this->laravel->make($class), array_combine($classes, $classes));
+        $say = function (string $line) use ($progress): void {
+            $progress->clear();
+            $this->line($line);
+        };
         $to = $options['to'] ?? $this->laravel->storagePath('sets');
-        return $build->all($sources, $names, $to, fn (string $line) => $this->line($line)) ? self::SUCCESS : self::FAILURE;
+        return $build->all($sources, $names, $to, $say) ? self::SUCCESS : self::FAILURE;
     }
 }

@@ -15,9 +15,9 @@ use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\QueuedKeys;
 use KeySieve\Adds\RedisAdds;
+use KeySieve\Keys\BuiltIn;
 use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\KeyedSet;
-use KeySieve\Keys\KeyFunction;
 use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\Reader\Settings;
@@ -62,9 +62,8 @@ final class KeysieveServiceProvider extends ServiceProvider
             Settings::use($config['source']);
         }
         foreach ($config['sets'] as $name => $keyProfile) {
-            /** @psalm-suppress PossiblyInvalidArgument (it takes a string for an object that may be one) */
             $this->app->singleton("keysieve.$name", static fn (): Membership
-                => $keyProfile !== null && is_a($keyProfile, KeyFunction::class, true) ? new KeyedSet((string) $name, $keyProfile) : new Set((string) $name, $keyProfile));
+                => BuiltIn::isFunction($keyProfile) ? new KeyedSet((string) $name, $keyProfile) : new Set((string) $name, $keyProfile));
         }
         foreach ($config['seen_sets'] as $name) {
             $this->app->singleton("keysieve.seen.$name", static fn (): SeenKeys => new SeenSet((string) $name));

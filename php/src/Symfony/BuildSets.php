@@ -13,13 +13,14 @@ use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
+use Symfony\Contracts\Service\ServiceProviderInterface;
 
 /** bin/console keysieve:build: builds the services that implement SetSource, all or some. */
 #[AsCommand('keysieve:build', 'Builds the sets that the application defines')]
 final class BuildSets extends Command
 {
-    /** @param iterable<SetSource> $sources */
-    public function __construct(private readonly iterable $sources, private readonly string $folder)
+    /** @param ServiceProviderInterface<SetSource> $sources */
+    public function __construct(private readonly ServiceProviderInterface $sources, private readonly string $folder)
     {
         parent::__construct();
     }
@@ -37,9 +38,14 @@ final class BuildSets extends Command
         $names = $input->getArgument('sets');
         /** @var array{to: ?string, 'max-shrink': string} $options */
         $options = $input->getOptions();
-        $shrink = filter_var($options['max-shrink'], FILTER_VALIDATE_FLOAT);
         $progress = new ProgressBar($output);
-        $build = new SourceBuild($shrink === false ? -1 : $shrink, $progress->setProgress(...));
-        return $build->all($this->sources, $names, $options['to'] ?? $this->folder, $output->writeln(...)) ? self::SUCCESS : self::FAILURE;
+        $build = new SourceBuild(SourceBuild::shrink($options['max-shrink']), $output->isDecorated() ? $progress->setProgress(...) : null);
+        $ids = array_keys($this->sources->getProvidedServices());
+        $sources = array_map(fn (string $id): \Closure => fn (): SetSource => $this->sources->get($id), array_combine($ids, $ids));
+        $say = static function (string $line) use ($progress, $output): void {
+            $progress->clear();
+            $output->writeln($line);
+        };
+        return $build->all($sources, $names, $options['to'] ?? $this->folder, $say) ? self::SUCCESS : self::FAILURE;
     }
 }

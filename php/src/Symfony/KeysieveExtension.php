@@ -8,9 +8,9 @@ use KeySieve\Adds\Adds;
 use KeySieve\Adds\QueuedAdds;
 use KeySieve\Adds\RedisAdds;
 use KeySieve\Build\SetSource;
+use KeySieve\Keys\BuiltIn;
 use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\KeyedSet;
-use KeySieve\Keys\KeyFunction;
 use KeySieve\Keys\PasswordKey;
 use KeySieve\Membership;
 use KeySieve\SeenKeys;
@@ -22,6 +22,7 @@ use Symfony\Component\Cache\Adapter\RedisAdapter;
 use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\DependencyInjection\Argument\ServiceClosureArgument;
+use Symfony\Component\DependencyInjection\Argument\ServiceLocatorArgument;
 use Symfony\Component\DependencyInjection\Argument\TaggedIteratorArgument;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Definition;
@@ -52,7 +53,7 @@ final class KeysieveExtension extends Extension
         $container->setParameter('keysieve.source', $config['source']);
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
-            $isFunction = is_subclass_of((string) $set['key_profile'], KeyFunction::class);
+            $isFunction = BuiltIn::isFunction((string) $set['key_profile']);
             $container->register("keysieve.$name", $isFunction ? KeyedSet::class : Set::class)->setArguments([(string) $name, $set['key_profile']]);
             self::giveTo((string) ($set['argument'] ?? $name), Membership::class, "keysieve.$name", $container, $arguments);
         }
@@ -67,7 +68,8 @@ final class KeysieveExtension extends Extension
         }
         $container->registerForAutoconfiguration(SetSource::class)->addTag('keysieve.source');
         if (class_exists(Command::class)) {
-            $container->register(BuildSets::class)->setArguments([new TaggedIteratorArgument('keysieve.source'), '%kernel.project_dir%/var/sets'])->addTag('console.command');
+            $sources = new ServiceLocatorArgument(new TaggedIteratorArgument('keysieve.source', needsIndexes: true));
+            $container->register(BuildSets::class)->setArguments([$sources, '%kernel.project_dir%/var/sets'])->addTag('console.command');
         }
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])

@@ -30,7 +30,8 @@ final class Blocklist
      */
     public function candidates(array $keys): ?array
     {
-        $unlisted = str_split(random_bytes(self::UNLISTED_KEYS * 16), 16);
+        $random = str_split(random_bytes(self::UNLISTED_KEYS * 16), 16);
+        $unlisted = array_map(static fn (string $bytes): string => bin2hex($bytes) . '.invalid', $random); // a key for DomainKey, too
         try {
             $answers = $this->listed->mayContainMany([...$keys, ...$unlisted]);
         } catch (UnavailableException) {
