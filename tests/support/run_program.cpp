@@ -82,6 +82,7 @@ std::string path_of(const std::string& program) {
   for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotStart);
+  ::signal(SIGPIPE, SIG_DFL);  // which server_process.cpp ignores
   ::alarm(most_seconds);
   ::fexecve(program.get(), arguments, environment);
   ::_exit(kCannotStart);

@@ -17,6 +17,9 @@
 namespace keysieve::test {
 namespace {
 
+// As both programs do from their beginning on: what a server hangs up is an error.
+[[maybe_unused]] const auto sigpipe_before = ::signal(SIGPIPE, SIG_IGN);
+
 template <typename Address>
 FileDescriptor connect_to_address(int family, const Address& address) {
   FileDescriptor client(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));

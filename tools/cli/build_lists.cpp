@@ -6,7 +6,6 @@
 
 #include "core/worker/base/error.hpp"
 #include "tools/cli/messages.hpp"
-#include "tools/keys/key_profile.hpp"
 #include "tools/keys/value_line.hpp"
 #include "tools/program/printable.hpp"
 
@@ -42,12 +41,13 @@ void BuildLists::declare(CLI::App* verb) {
 
 // Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
 template <typename Add>
-void BuildLists::read(const std::string& path, const SnapshotBuilder& builder, Add add) const {
+void BuildLists::read(const std::string& path, const SnapshotBuilder& builder, PublicSuffixes suffixes,
+                      Add add) const {
   ProgressLine progress("reading " + key_source(path));
   KeyFileFormat format = keys.format;
   format.has_columns = path == keys.values_path;
   format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
-  ProfileCheck profile(key_profile);
+  ProfileCheck profile(key_profile, suffixes);
   KeysRead read = read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto part) {
     for (const std::string_view line : part) {
       profile.see(format.has_columns ? line.substr(0, line.find('\t')) : line);
@@ -61,7 +61,7 @@ void BuildLists::read(const std::string& path, const SnapshotBuilder& builder, A
 
 void BuildLists::read_map(SnapshotBuilder& builder, MapValues& values) const {
   const KeyList& list = keys;
-  read(list.path(), builder, [&](unsigned thread, auto lines) {
+  read(list.path(), builder, PublicSuffixes::Suspect, [&](unsigned thread, auto lines) {
     for (const std::string_view line : lines) {
       const ValueLine parsed = parse_value_line(line, list.value_column, list.source());
       builder.add(thread, {&parsed.key, 1});
@@ -80,13 +80,13 @@ void BuildLists::read_into(SnapshotBuilder& builder, MapValues& values) const {
   if (keys.is_map()) {
     read_map(builder, values);
   } else {
-    read(keys.path(), builder, [&](unsigned thread, auto part) {
+    read(keys.path(), builder, PublicSuffixes::Suspect, [&](unsigned thread, auto part) {
       builder.add(thread, part);
       return builder.keys_given();
     });
   }
   if (!known_absent_path.empty()) {
-    read(known_absent_path, builder, [&](unsigned thread, auto part) {
+    read(known_absent_path, builder, PublicSuffixes::Allow, [&](unsigned thread, auto part) {
       builder.add_known_absent(thread, part);
       return builder.known_absent_given();
     });

@@ -7,6 +7,7 @@
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/map_values.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/keys/key_profile.hpp"
 
 namespace keysieve {
 
@@ -23,7 +24,7 @@ struct BuildLists {
 
  private:
   template <typename Add>
-  void read(const std::string& path, const SnapshotBuilder& builder, Add add) const;
+  void read(const std::string& path, const SnapshotBuilder& builder, PublicSuffixes suffixes, Add add) const;
   void read_map(SnapshotBuilder& builder, MapValues& values) const;
 };
 

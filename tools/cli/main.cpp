@@ -169,6 +169,7 @@ int run_and_report(int argc, char** argv, int& error_status) {
     return fail(error.what(), to_string(error.kind()), exit_status_of(error.kind()));
   } catch (const std::exception& error) {
     // The library that prints throws when the system takes no more.
+    end_if_reader_is_gone(error);
     constexpr ErrorKind kKind = ErrorKind::CannotCreate;
     if (std::ferror(stdout) != 0) return fail(error.what(), to_string(kKind), exit_status_of(kKind));
     return fail(error.what(), "internal", exit_status_of(error));
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
     return run_and_report(argc, argv, error_status);
   } catch (const std::exception& error) {
     const int exit_status = error_status != 0 ? error_status : exit_status_of(error);
+    end_if_reader_is_gone(error);  // of stderr
     // Else stderr takes no more.
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) print_no_memory(exit_status);
     return exit_status;

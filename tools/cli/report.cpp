@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/layout.hpp"
+#include "tools/program/program.hpp"
 
 namespace keysieve {
 namespace {
@@ -41,9 +41,9 @@ void print_json(const Json& value) {
 
 void flush_output() {
   if (std::fflush(stdout) == 0) return;
-  // A reader that has gone ends the program as usual, though a connection may ignore the signal.
-  if (errno == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) std::raise(SIGPIPE);
-  throw_write_error("standard output", errno);
+  const int error_number = errno;
+  end_if_reader_is_gone(error_number);
+  throw_write_error("standard output", error_number);
 }
 
 Colour Table::colour_at(std::size_t row, std::size_t column) const {

@@ -46,7 +46,8 @@ class Report {
 // For an answer that has lists or nested objects. Bytes that are not UTF-8 are shown as U+FFFD.
 void print_json(const Json& value);
 
-// Writes what was printed, because standard output may be a full disk. Throws CannotCreate.
+// Writes what was printed, because standard output may be a full disk. Throws CannotCreate. Ends the
+// program if its reader has gone.
 void flush_output();
 
 // Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the

@@ -68,16 +68,23 @@ std::string built_in_profiles() {
   return names;
 }
 
-ProfileCheck::ProfileCheck(std::string_view profile) noexcept : profile_(profile) {
+ProfileCheck::ProfileCheck(std::string_view profile, PublicSuffixes suffixes) : profile_(profile) {
   const auto* found = std::ranges::find(kProfiles, profile, &Profile::name);
   if (found != kProfiles.end()) allows_ = found->allows;
+  suspects_suffixes_ = allows_ == is_domain && suffixes == PublicSuffixes::Suspect;
+  if (suspects_suffixes_ && psl_builtin() == nullptr) {
+    throw Error(ErrorKind::MissingInput,
+                "the key profile " + std::string(profile) +
+                    " needs the list of public suffixes, which this libpsl was built "
+                    "without");
+  }
 }
 
 void ProfileCheck::see(std::string_view key) {
   constexpr std::size_t kShown = 10;
   if (allows_ == nullptr) return;
   const bool is_allowed = allows_(key);
-  if (is_allowed && (allows_ != is_domain || !is_public_suffix(key))) return;
+  if (is_allowed && !(suspects_suffixes_ && is_public_suffix(key))) return;
   const std::lock_guard lock(mutex_);
   Found& found = is_allowed ? suffixes_ : refused_;
   if (++found.count <= kShown) found.first.emplace_back(key);

@@ -15,11 +15,15 @@ namespace keysieve {
 // Their names, for help.
 std::string built_in_profiles();
 
+// Whether a list may hold domains below which anyone can register one. What is known to be absent may.
+enum class PublicSuffixes { Suspect, Allow };
+
 // Watches the keys of one list.
 class ProfileCheck {
  public:
-  // A profile of another name is an application's own: it allows all keys.
-  explicit ProfileCheck(std::string_view profile) noexcept;
+  // A profile of another name is an application's own: it allows all keys. Throws MissingInput if the list of
+  // public suffixes is needed and libpsl has none.
+  explicit ProfileCheck(std::string_view profile, PublicSuffixes suffixes = PublicSuffixes::Suspect);
 
   // Any thread.
   void see(std::string_view key);
@@ -37,7 +41,8 @@ class ProfileCheck {
 
   std::string_view profile_;
   bool (*allows_)(std::string_view key) = nullptr;  // nullptr: everything
-  std::mutex mutex_;                                // guards what was found
+  bool suspects_suffixes_ = false;
+  std::mutex mutex_;  // guards what was found
   Found refused_;
   Found suffixes_;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/erase.hpp>
-#include <boost/algorithm/string/replace.hpp>
 #include <boost/locale/utf.hpp>
 #include <map>
 #include <regex>
@@ -228,8 +227,7 @@ std::string examples(std::span<const std::string_view> lines, std::size_t most) 
   constexpr std::size_t kExampleBytes = 40;
   std::string text;
   for (const std::string_view line : lines.first(std::min(most, lines.size()))) {
-    const auto shown = boost::replace_all_copy(std::string(line.substr(0, kExampleBytes + 1)), "\t", "\\t");
-    text += (text.empty() ? "" : ", ") + quoted(shown, kExampleBytes);
+    text += (text.empty() ? "" : ", ") + quoted(line, kExampleBytes);
   }
   return text;
 }

@@ -19,7 +19,6 @@ Signals::Signals() {
   ::sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&signals, number);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
   file_ = FileDescriptor(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!file_.is_open()) throw_write_error("signalfd", errno);
 }

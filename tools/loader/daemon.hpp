@@ -30,8 +30,7 @@ struct LoaderCommandLine {
 // SIGINT stop it, SIGHUP runs the program again, SIGUSR1 refreshes all sets now.
 class Signals {
  public:
-  // Blocks them in this thread from now on, and ignores SIGPIPE, so that a store that hangs up is an error.
-  // Throws CannotCreate.
+  // Blocks them in this thread from now on. Throws CannotCreate.
   Signals();
 
   // Becomes readable when there is one to take.

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -84,7 +86,7 @@ int run(const LoaderCommandLine& line) {
   LoaderConfig config = load_config(line.config_path);
   if (line.check_config) {
     fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) end_if_reader_is_gone(errno);
     warn_of_risks(config);
     return 0;
   }
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return fail(error.what(), exit_status_of(error.kind()));
   } catch (const std::exception& error) {
+    end_if_reader_is_gone(error);
     return fail(text_of(error), exit_status_of(error));
   }
 }

@@ -9,7 +9,8 @@ namespace keysieve {
 // The text, with U+FFFD for everything that is not printable UTF-8, line ends included: a terminal could take
 // it for commands.
 std::string printable(std::string_view text);
-// So many of its bytes, in quotes.
+// In quotes, and cut to the whole characters among its first `most` bytes. A tab, a quote and a backslash
+// are escaped.
 std::string quoted(std::string_view text, std::size_t most);
 
 }  // namespace keysieve

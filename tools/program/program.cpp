@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <system_error>
 
 namespace keysieve {
 namespace {
@@ -48,8 +50,18 @@ void occupy_closed_streams() noexcept {
 void begin_program(const char* program) noexcept {
   occupy_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   program_name = program;
   default_handler = std::set_terminate(end_program);
+}
+
+void end_if_reader_is_gone(int error_number) noexcept {
+  if (error_number == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) std::raise(SIGPIPE);
+}
+
+void end_if_reader_is_gone(const std::exception& error) noexcept {
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+  if (of_system != nullptr) end_if_reader_is_gone(of_system->code().value());
 }
 
 int exit_status_of(ErrorKind kind) noexcept {

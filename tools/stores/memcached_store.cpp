@@ -162,8 +162,9 @@ class MemcachedStore final : public Store {
     if (found != key) check(MEMCACHED_PROTOCOL_ERROR, key);
     const std::string stored(memcached_result_value(result.get()), memcached_result_length(result.get()));
     const std::uint64_t cas = memcached_result_cas(result.get());
-    while (const Result further{memcached_fetch_result(client(), nullptr, &code)}) {
-    }  // the end of the reply
+    const bool is_answered_again = memcached_fetch_result(client(), result.get(), &code) != nullptr;
+    if (is_answered_again || code != MEMCACHED_END)
+      check(is_answered_again || code == MEMCACHED_SUCCESS ? MEMCACHED_PROTOCOL_ERROR : code, key);
     return Item{value_of(stored, key), cas};
   }
 

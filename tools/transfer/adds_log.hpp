@@ -20,7 +20,7 @@ inline std::string adds_log(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
 }
 
-// Whether that is the name of one, of a set that it may concern.
+// Returns true if `name` is that of an adds log, of whatever set.
 inline bool is_adds_log(std::string_view name) noexcept {
   return name.ends_with(":adds");
 }

@@ -1,5 +1,6 @@
 #include "tools/transfer/stored_sets.hpp"
 
+#include <optional>
 #include <set>
 
 #include "core/worker/seen/seen_page.hpp"
@@ -20,6 +21,18 @@ std::vector<std::string> set_names_in(Store& store) {
   return {names.begin(), names.end()};
 }
 
+// The set of that pointer record, with a failure if it cannot be used; nothing if nothing is current.
+std::optional<StoredSet> set_of(const std::string& name, const std::string& text, const std::string& source) {
+  try {
+    PointerRecord pointer = decode_pointer_record(text, source);
+    if (!pointer.current) return std::nullopt;
+    return StoredSet{name, std::move(pointer)};
+  } catch (const Error& error) {
+    if (!is_about_a_record(error)) throw;
+    return StoredSet{name, {}, error};
+  }
+}
+
 std::vector<StoredSet> read_at_once(Store& store, std::span<const std::string> names) {
   std::vector<std::string> keys;
   for (const std::string& name : names) keys.push_back(pointer_key(store, name));
@@ -27,13 +40,13 @@ std::vector<StoredSet> read_at_once(Store& store, std::span<const std::string> n
   std::vector<StoredSet> sets;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!texts[i]) continue;
-    PointerRecord pointer = decode_pointer_record(*texts[i], store.name() + ": " + keys[i]);
-    if (pointer.current) sets.push_back({names[i], std::move(pointer)});
+    if (auto set = set_of(names[i], *texts[i], store.name() + ": " + keys[i]))
+      sets.push_back(std::move(*set));
   }
   return sets;
 }
 
-// Where a record cannot be used, the others are read in ever smaller parts.
+// Where the store refuses to give a record, the others are read in ever smaller parts.
 void read_sets(Store& store, std::span<const std::string> names, std::vector<StoredSet>& sets) {
   try {
     if (names.size() <= kSetsAtATime) {

@@ -107,9 +107,10 @@ void create_control(const SetFolder& folder) {
   files.keep();
 }
 
+constexpr const char* kAside = "control.old";  // php/src/Build/Publication.php
+
 // A publisher in PHP that was killed has left the page under another name, perhaps with a bypass.
 void put_back_control(const SetFolder& folder) {
-  constexpr const char* kAside = "control.old";  // php/src/Build/Publication.php
   if (!folder.status_of(kControlName) && folder.status_of(kAside)) rename_file(folder, kAside, kControlName);
 }
 
@@ -265,6 +266,7 @@ void Publisher::take_control() {
     throw Error(ErrorKind::Locked,
                 folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
   }
+  remove_file(folder_, kAside);  // of a publisher in PHP that was killed after it had made the new page
   control_ = std::move(control);
   control_lock_ = std::move(file);
 }

@@ -17,7 +17,7 @@ Segment Segment::attach(std::uint32_t key, std::uint64_t bytes, uid_t creator, c
       throw Error(ErrorKind::MissingInput,
                   what + ": its memory is not there: removed, or in another IPC namespace");
     }
-    throw_write_error(what + ": cannot find its memory", errno);  // it may be there
+    throw_write_error(what + ": cannot find its memory", errno);  // not MissingInput, because it may be there
   }
   if (status.shm_perm.cuid != creator || status.shm_segsz != bytes) {
     throw Error(ErrorKind::NotTrusted,

@@ -39,6 +39,15 @@ TEST_F(PublisherControlTest, ReplacesAControlFileOfAnotherSize) {
   EXPECT_TRUE(reader().follow());
 }
 
+// Left by a publisher in PHP that was killed.
+TEST_F(PublisherControlTest, RemovesTheOldPageBesideTheNewOne) {
+  publish("old");
+  std::filesystem::copy_file(file(kControlName), file("control.old"));
+  publish("new");
+  EXPECT_FALSE(std::filesystem::exists(file("control.old")));
+  EXPECT_TRUE(reader().follow());
+}
+
 TEST_F(PublisherControlTest, CreatesTheControlFileAgainWhenItWasRemoved) {
   SetReader running = reader_of_old();
   Publisher publisher = this->publisher();

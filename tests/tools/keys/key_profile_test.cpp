@@ -7,8 +7,9 @@ namespace keysieve::test {
 namespace {
 
 // What is said of one key: that it is refused, that it is suspect, or nothing.
-std::string said_of(std::string_view profile, std::string_view key) {
-  ProfileCheck check(profile);
+std::string said_of(std::string_view profile, std::string_view key,
+                    PublicSuffixes suffixes = PublicSuffixes::Suspect) {
+  ProfileCheck check(profile, suffixes);
   check.see(key);
   KeysRead read;
   try {
@@ -40,6 +41,8 @@ TEST(KeyProfile, RefusesDomainsThatAreNotAsTheDnsHasThem) {
 TEST(KeyProfile, SuspectsDomainsBelowWhichAnyoneCanRegisterOne) {
   for (const char* key : {"com", "com.ar", "co.uk", "foo.ck"})
     EXPECT_EQ(said_of("domain-ascii-v1", key), "suspect") << key;
+  EXPECT_EQ(said_of("domain-ascii-v1", "com", PublicSuffixes::Allow), "");
+  EXPECT_EQ(said_of("domain-ascii-v1", "Com", PublicSuffixes::Allow), "refused");
   for (const char* key : {"example.com.ar", "github.io", "www.ck"})
     EXPECT_EQ(said_of("domain-ascii-v1", key), "") << key;
 }

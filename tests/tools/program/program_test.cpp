@@ -84,6 +84,19 @@ TEST(PrintableText, IsUtf8WhateverItIsMadeOf) {
   EXPECT_EQ(printable("\xE7\x8C"), "\uFFFD\uFFFD");
 }
 
+TEST(QuotedText, IsCutBetweenCharacters) {
+  EXPECT_EQ(quoted("猫犬鳥", 9), "\"猫犬鳥\"");
+  for (const std::size_t most : {6U, 7U, 8U}) EXPECT_EQ(quoted("猫犬鳥", most), "\"猫犬...\"") << most;
+  EXPECT_EQ(quoted("猫", 2), "\"...\"");
+  EXPECT_EQ(quoted("\x80\x80\x80\x80\x80\x80", 5), "\"\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD...\"");
+}
+
+TEST(QuotedText, ShowsWhereItEnds) {
+  EXPECT_EQ(quoted("a\"b\\c\td\n", 8), R"("a\"b\\c\td)"
+                                       "\uFFFD\"");
+  EXPECT_EQ(quoted("\t\t\t", 3), R"("\t\t\t")");
+}
+
 const std::vector<std::string> kNames{"plan", "push", "pull", "add", "publish", "status", "seed", "--json"};
 
 TEST(NearestName, FindsWhatWasMeant) {

@@ -13,6 +13,7 @@
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/store_bypass.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -84,6 +85,22 @@ TEST_P(TransferOverEveryStore, SharesOneSeedAmongRacingBuilders) {
 
 using SharedSeed = TransferTest;
 using ReadHeader = TransferTest;
+
+class StoredSets : public TransferTest {};
+
+TEST_F(StoredSets, AreReadOnceThoughARecordIsDamaged) {
+  for (const std::string name : {"a", "b", "c"}) {
+    const auto snapshot = build_snapshot({.set_name = name, .keys = 10});
+    keysieve::push(*store_, view_of(snapshot), {});
+  }
+  replace("keysieve:b:current", "{}");
+  int reads = 0;
+  hooked_.before_get_many = [&reads](auto) { ++reads; };
+  const std::vector<StoredSet> sets = stored_sets(hooked_);
+  EXPECT_EQ(reads, 1);
+  ASSERT_EQ(sets.size(), 3U);
+  for (const StoredSet& set : sets) EXPECT_EQ(set.failure.has_value(), set.name == "b") << set.name;
+}
 
 TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   for (const char* text : {"", "xyz", "0123456789abcdef", "0123456789ABCDEF0123456789abcdef",

@@ -11,6 +11,7 @@
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kBatchEntries = 256;      // between two looks at signals; at most 256 MiB of keys
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
+constexpr std::size_t kShownBytes = 80;
 
 LogPosition now_position() {
   return log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
@@ -91,6 +93,7 @@ void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecor
   try {
     read_on(store, needed, pointer.adds_trimmed_to, is_trusted ? &pointer.adds_log : nullptr, amount);
   } catch (...) {
+    if (reached_ == Reached::Some) reached_ = Reached::Nothing;  // there is no reading on right away
     kept_.save();
     throw;
   }
@@ -119,9 +122,9 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     // A writer may trim the log between two batches.
     if (facts.trimmed_to > std::max(seen_, received_)) hole_ = std::max(hole_, facts.trimmed_to);
     if (!facts.unknown_field.empty())
-      set_.log.say_skipped(
-          "no add", fmt::format("{} holds an entry with the field \"{}\"; that of an add is \"key\"", name,
-                                facts.unknown_field));
+      set_.log.say_skipped("no add",
+                           fmt::format("{} holds an entry with the field {}; that of an add is \"key\"", name,
+                                       quoted(facts.unknown_field, kShownBytes)));
     const bool is_end = entries.size() < kBatchEntries;
     count += entries.size();
     if (!entries.empty()) after = entries.back().position;
@@ -153,7 +156,7 @@ std::optional<AddsNews> AddsReader::find_news(Store& store) const {
   return AddsNews{std::move(entries), log.known()};
 }
 
-bool AddsReader::take_news(AddsNews news) {
+bool AddsReader::merge(AddsNews news) {
   take(std::move(news.entries), news.known);
   kept_.save();
   return kept_.mirror().unsaved() == 0;
@@ -196,7 +199,7 @@ void AddsReader::read_from_beginning() {
   hole_ = {};
 }
 
-void AddsReader::end(Store& store, bool is_behind, const NeededAdds& needed, const LogWitness* by_push) {
+void AddsReader::end(Store& store, bool lacks_keys, const NeededAdds& needed, const LogWitness* by_push) {
   const std::string name = adds_log(store, set_.config.name);
   const LogFacts facts = store.facts_of(name);
   if (facts.is_cut) {
@@ -205,7 +208,7 @@ void AddsReader::end(Store& store, bool is_behind, const NeededAdds& needed, con
                             "its writer was killed, and the next add or push mends it",
                             store.name(), name));
   }
-  compare(store, name, is_behind, by_push);
+  compare(store, name, lacks_keys, by_push);
   if (lacks_any_of(needed)) {
     throw Error(
         ErrorKind::Older,
@@ -213,20 +216,20 @@ void AddsReader::end(Store& store, bool is_behind, const NeededAdds& needed, con
                     "pointer record is older than the log",
                     store.name(), name, to_text(hole_), to_text(needed.trimmed_at_most)));
   }
-  kept_.complete();
+  kept_.mark_complete();
 }
 
 // What the last push knew is compared once: what this host has read since goes on from there.
-void AddsReader::compare(Store& store, const std::string& name, bool is_behind, const LogWitness* by_push) {
-  reached_ = Reached::End;
+void AddsReader::compare(Store& store, const std::string& name, bool lacks_keys, const LogWitness* by_push) {
   const bool has_log = store.abilities().log;
   KnownLog now = known();
   LogWitness& witness = now.witness;
   if (by_push != nullptr) witness.lost_to = std::max(witness.lost_to, by_push->lost_to);
+  kept_.know(now);  // even if the log cannot be read
   if (has_log && by_push != nullptr && by_push->begun != LogPosition{} && *by_push != pushed_) {
     CheckedLog log(store, name, {*by_push, known().behind_since, known().is_gone}, {});
     log.read_to_end();
-    is_behind = is_behind || log.is_behind();
+    lacks_keys = lacks_keys || log.is_behind();
     if (!log.is_behind()) pushed_ = *by_push;
     witness.lost_to = std::max(witness.lost_to, log.known().lost_to);
     if (witness.position == LogPosition{} && witness.begun == log.known().begun) {
@@ -234,14 +237,15 @@ void AddsReader::compare(Store& store, const std::string& name, bool is_behind, 
       witness.ordinal = log.known().ordinal;
     }
   }
-  is_behind = is_behind && has_log;
-  if (is_behind && !this->is_behind()) {
+  lacks_keys = lacks_keys && has_log;
+  if (lacks_keys && !is_behind()) {
     spdlog::warn("{}: the log {} is gone or lacks keys", set_.config.name, name);
     now.behind_since = now_position();
   }
-  if (!is_behind) now.behind_since = {};
-  now.is_gone = is_behind && store.facts_of(name).begun == LogPosition{} ? 1 : 0;
+  if (!lacks_keys) now.behind_since = {};
+  now.is_gone = lacks_keys && store.facts_of(name).begun == LogPosition{} ? 1 : 0;
   kept_.know(now);
+  reached_ = Reached::End;
 }
 
 void AddsReader::take(std::vector<LogEntry> entries, const LogWitness& witness) {

@@ -37,7 +37,7 @@ class KeptAdds {
   [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
   // Whether it has all that arrived: its file was whole, or the log was read to its end.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
-  void complete() noexcept { is_complete_ = true; }
+  void mark_complete() noexcept { is_complete_ = true; }
   // A position after which everything is that arrived since the last call; nothing when nothing did.
   std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
 
@@ -82,7 +82,7 @@ class AddsReader {
   // that was trimmed, lost keys or was begun anew): then read() must find out. Throws as a Store does.
   [[nodiscard]] std::optional<AddsNews> find_news(Store& store) const;
   // Under the set's lock. False if they cannot be saved.
-  bool take_news(AddsNews news);
+  bool merge(AddsNews news);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept;
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
@@ -118,8 +118,8 @@ class AddsReader {
   void begin_read(const LogPosition& from);
   void read_from_beginning();
   void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push);
-  void end(Store& store, bool is_behind, const NeededAdds& needed, const LogWitness* by_push);
-  void compare(Store& store, const std::string& name, bool is_behind, const LogWitness* by_push);
+  void end(Store& store, bool lacks_keys, const NeededAdds& needed, const LogWitness* by_push);
+  void compare(Store& store, const std::string& name, bool lacks_keys, const LogWitness* by_push);
   void take(std::vector<LogEntry> entries, const LogWitness& witness);
 
   SetWork& set_;

@@ -39,6 +39,7 @@ std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, co
 void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
                              const std::string& path) {
   const SnapshotView& snapshot = attachment.snapshot();
+  if (next_shard_ >= snapshot.shards().shard_count) next_shard_ = 0;  // another file has the name now
   std::vector<std::byte> read;
   for (std::uint64_t bytes = 0; bytes < kBytesAtATime; bytes += read.size()) {
     const Bytes shards = snapshot.some_shards(next_shard_);

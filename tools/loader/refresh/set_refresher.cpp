@@ -88,7 +88,7 @@ bool SetRefresher::take_adds(SteadyTime now, Changed changed) {
     if (!news) return false;
     if (news->entries.empty()) return true;
     const Publisher publisher = live_.lock();
-    if (!adds_.take_news(std::move(*news)) || !live_.add(publisher)) return false;
+    if (!adds_.merge(std::move(*news)) || !live_.add(publisher)) return false;
   } catch (const std::exception&) {
     return false;  // refresh() finds it again, and says it
   }

@@ -36,7 +36,7 @@ class SeenKeeper {
   // what is there goes on.
   void look(SteadyTime steady_now, const Moment& now);
   // Something was begun that takes more steps: look() is due at once.
-  [[nodiscard]] bool has_more() const noexcept { return restore_ || exchanges_.has_more(); }
+  [[nodiscard]] bool has_more() const noexcept { return restore_ || (is_open() && exchanges_.has_more()); }
   [[nodiscard]] bool is_restoring() const noexcept { return restore_.has_value(); }
   // When look() wants to be called again.
   [[nodiscard]] SteadyTime due_at() const noexcept;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <new>
 #include <system_error>
 
@@ -96,8 +95,6 @@ RedisAddress address_at(RedisAddress store, const RedisHost& host) {
 
 void RedisConnection::connect() {
   if (is_usable()) return;
-  // hiredis 0.14 and OpenSSL use write(2), which raises it when the server is gone.
-  std::signal(SIGPIPE, SIG_IGN);
   const auto milliseconds = address_.timeout.count();
   const timeval timeout{milliseconds / 1000, milliseconds % 1000 * 1000};
   context_.reset(address_.socket_path.empty()

@@ -68,7 +68,8 @@ using RedisCommand = std::vector<std::string_view>;
 inline constexpr std::size_t kAnyReplyBytes = SIZE_MAX;
 
 // Throws RedisOutage when the connection fails; after that it is like one that was never used.
-// From the first one on, the program ignores SIGPIPE.
+// The program must ignore SIGPIPE: hiredis 0.14 and OpenSSL use write(2), which raises it when the server is
+// gone.
 class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/mounts.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -115,6 +118,27 @@ TEST_F(SetRefresherAdds, AreLeftToALookWhereThereIsMoreToIt) {
   expect_left({8000, 10}, "they cannot be saved");
   EXPECT_EQ(refresher_->outcome().trouble, Trouble::AddsInMemory);
   expect_left({8100, 10}, "there was trouble");
+}
+
+TEST_F(SetRefresherAdds, AreLostAsAPushHasFoundThoughTheLogCannotBeReadToItsEnd) {
+  go_live();
+  site_.add("tags", kAdded);
+  site_.push("tags", kMoreKeys);
+  refresh();
+  const auto store = open_store(site_.store_url());
+  PointerRecord pointer = read_stored_pointer(*store, "tags").value();
+  const LogPosition lost_to = log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
+  pointer.adds_log.lost_to = lost_to;
+  put(*store, "keysieve:tags:current", encode(pointer));
+  int reads = 0;
+  events_.before_log = [&reads] {
+    if (++reads == 2) throw Error(ErrorKind::Unavailable, "gone");  // with what the push knew
+  };
+  EXPECT_NE(trouble(), Trouble::None);
+  EXPECT_EQ(reads, 2);
+  AddsMirror mirror(mirror_path());
+  mirror.load();
+  EXPECT_EQ(mirror.known_log().witness.lost_to, lost_to);
 }
 
 TEST_F(SetRefresherAdds, AreTakenWithoutALookUntilTheLayerIsFull) {

@@ -183,6 +183,16 @@ TEST_F(SetRefresherAtAWebServer, SaysThatALogEndsInTheMiddleOfAnEntry) {
   expect_follows(kAddedLater);
 }
 
+TEST_F(SetRefresherAtAWebServer, DoesNotReadALongLogThatWasCutAgainRightAway) {
+  site_.add("tags", {7000, 300}, folder_url_);  // of which one request takes 256
+  site_.add("tags", kAdded, folder_url_);
+  const std::string name = ".log-keysieve:tags:adds";
+  const std::string log = bytes_of_file(name);
+  replace(name, log.substr(0, log.size() - 1));
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_FALSE(refresher_->has_more());
+}
+
 TEST_F(SetRefresherAtAWebServer, PublishesNothingBesideALogThatWasCut) {
   site_.add("tags", kAdded, folder_url_);
   const std::string name = ".log-keysieve:tags:adds";
