@@ -18,7 +18,7 @@ use PHPUnit\Framework\Attributes\Group;
 /**
  * nginx and php-fpm under wrk, with each process manager. A key list is built, pushed and published every second, and keys are added all
  * the time. Every other second the folder of the set is renamed, an empty file system mounted over the directory, or the loader or
- * php-fpm starts again. Once a new process has seen an added key, no later request may miss it.
+ * php-fpm starts again, until each has happened once. Once a new process has seen an added key, no later request may miss it.
  */
 #[Group('load')]
 #[Group('soak')]
@@ -33,6 +33,10 @@ final class FpmLoadTest extends TestCase
     private const TIMEOUT = '300s';
     /** wrk is ended before: when pages have asked for added keys, however long that takes. */
     private const LONGEST = '10h';
+
+    /** What happens to the loader and to php-fpm, through which the set stays ready, and to the folder of the set as well. */
+    private const STARTS = ['kill', 'restart', 'reload', 'terminate'];
+    private const ALL = ['mount', 'kill', 'restart', 'rename', 'reload', 'terminate'];
 
     /** Answers 500 if a key of the set is absent, or none of those that are strange to it; while it is missing, every answer is maybe. */
     private const PAGE = <<<'PHP'
@@ -50,7 +54,7 @@ final class FpmLoadTest extends TestCase
         $lost = array_diff($keys, $set->candidates(array_slice($keys, 10)), array_filter(array_slice($keys, 0, 10), $set->mayContain(...)));
         $strange = [...some('strange', 1, 1 << 40), ...some('strange', 1, 1 << 40)];
         $trouble = match (true) {
-            !in_array($state, ['Ready', 'Missing'], true) => "is $state",
+            !in_array($state, ['Ready', 'OR_ELSE'], true) => "is $state",
             $lost !== [] => 'has lost ' . implode(', ', $lost),
             $state === 'Ready' && $set->candidates($strange) === $strange && $set->availability()->name === 'Ready' => 'knows everything',
             default => null,
@@ -64,7 +68,8 @@ final class FpmLoadTest extends TestCase
     /** In memory, as /run is. */
     private Folder $directory;
     private int $mounts = 0;
-    private static int $disturbances = 0;
+    private int $disturbances = 0;
+    private int $firstKind;
     private Loader $loader;
     private FpmPool $pool;
     private Folder $folder;
@@ -89,40 +94,54 @@ final class FpmLoadTest extends TestCase
         unset($this->directory, $this->folder);
     }
 
-    /** @return iterable<string, array{array<string, string>}> */
+    /** @return iterable<string, array{array<string, string>, string[], int}> what disturbs, and the first kind that is pushed */
     public static function processManagers(): iterable
     {
         $most = ['pm.max_children' => self::WORKERS];
-        yield 'static' => [$most];
+        yield 'static' => [$most, self::ALL, 0];
+        yield 'static, always ready' => [$most, self::STARTS, 1];
         $few = ['pm.max_requests' => '20', ...$most];
-        yield 'dynamic' => [['pm' => 'dynamic', 'pm.start_servers' => '1', 'pm.min_spare_servers' => '1', 'pm.max_spare_servers' => '2', ...$few]];
-        yield 'ondemand' => [['pm' => 'ondemand', 'pm.process_idle_timeout' => '1s', ...$few]];
+        $spare = ['pm.start_servers' => '1', 'pm.min_spare_servers' => '1', 'pm.max_spare_servers' => '2'];
+        yield 'dynamic' => [['pm' => 'dynamic', ...$spare, ...$few], self::ALL, 2];
+        yield 'ondemand' => [['pm' => 'ondemand', 'pm.process_idle_timeout' => '1s', ...$few], self::ALL, 3];
     }
 
-    /** @param array<string, string> $directives */
+    /**
+     * @param array<string, string> $directives
+     * @param string[]              $disturbances
+     */
     #[DataProvider('processManagers')]
-    public function testEveryAnswerIsRightWhateverIsRefreshedAddedAndStartedAgain(array $directives): void
+    public function testEveryAnswerIsRightWhateverIsRefreshedAddedAndStartedAgain(array $directives, array $disturbances, int $firstKind): void
     {
+        $this->firstKind = $firstKind;
+        $isAlwaysReady = $disturbances === self::STARTS;
         $this->tellPages();
         $this->refresh(0);
         self::assertSoon(fn (): bool => $this->generation() === 1, $this->loader->log(...));
-        $page = strtr(self::PAGE, ['SET' => self::SET, 'COUNT' => (string) self::KEYS, 'ADDED' => "{$this->folder}/added"]);
+        $page = strtr(self::PAGE, [
+            'SET' => self::SET,
+            'COUNT' => (string) self::KEYS,
+            'ADDED' => "{$this->folder}/added",
+            'OR_ELSE' => $isAlwaysReady ? 'Ready' : 'Missing',
+        ]);
         $directives['php_admin_value[keysieve.directory]'] = (string) $this->directory;
         $this->pool = new FpmPool($page, ['pages' => $directives]);
         $nginx = $this->nginx();
 
-        $seconds = intdiv(Soak::seconds(15), 3);
+        $seconds = intdiv(Soak::seconds(16), 4);
         $command = ['wrk', '-t', '1', '-c', '16', '-d', self::LONGEST, '--timeout', self::TIMEOUT, '--latency', $this->url];
         $wrk = new Background(new Folder('wrk'), $command);
         $refreshes = 0;
-        for ($end = microtime(true) + $seconds; microtime(true) < $end || $this->seen === 0;) {
+        for ($end = microtime(true) + $seconds; microtime(true) < $end || $this->disturbances < count($disturbances);) {
             $nextRefresh = microtime(true) + 1;
             $this->refresh(++$refreshes);
-            $this->disturb($refreshes);
+            if ($refreshes % 2 === 1) {
+                $this->disturb($disturbances[$this->disturbances++ % count($disturbances)]);
+            }
             do {
                 $this->add();
                 usleep(20_000);
-            } while (microtime(true) < min($nextRefresh, $end));
+            } while (microtime(true) < $nextRefresh);
         }
         $wrk->end(SIGINT); // it reports
         $report = $wrk->output();
@@ -131,7 +150,7 @@ final class FpmLoadTest extends TestCase
         self::assertStringNotContainsString('Non-2xx', $report, $all);
         self::assertStringNotContainsString('Socket errors', $report, $all);
         // A worker that had missed a publication when the folder went has nothing to answer from until the next one.
-        $expected = '/ (keeps its old publication: |is missing \().*(nothing is published yet|No such file)'
+        $expected = $isAlwaysReady ? '/^$/' : '/ (keeps its old publication: |is missing \().*(nothing is published yet|No such file)'
             . '|is (up to date|ready) again$/';
         self::assertSame('', implode('', preg_grep($expected, file($this->pool->log), PREG_GREP_INVERT)), 'lines that nobody expects');
         self::assertMatchesRegularExpression('/\b[1-9]\d* requests in/', $report);
@@ -146,7 +165,7 @@ final class FpmLoadTest extends TestCase
             number_format((int) $figures[2]),
             $this->generation(),
             $this->added,
-            intdiv($refreshes + 1, 2),
+            $this->disturbances,
             $figures[1],
         ));
     }
@@ -193,7 +212,8 @@ final class FpmLoadTest extends TestCase
     {
         $keys = [...self::keys(self::KEYS), ...self::keys($this->added, 'added')];
         $kinds = SharedMemory::kinds();
-        $options = $round % 2 === 0 ? ['--kind', $kinds[intdiv($round, 2) % count($kinds)]] : ['--like', $this->loader->store];
+        $kind = $kinds[($this->firstKind + intdiv($round, 2)) % count($kinds)];
+        $options = $round % 2 === 0 ? ['--kind', $kind] : ['--like', $this->loader->store];
         $this->loader->push(SharedMemory::build(self::SET, $keys, $options));
     }
 
@@ -209,19 +229,17 @@ final class FpmLoadTest extends TestCase
         $this->tellPages();
     }
 
-    /** Every other time. The folder that was there is left behind for good. */
-    private function disturb(int $round): void
+    /** A folder that was there is left behind for good. */
+    private function disturb(string $how): void
     {
-        if ($round % 2 === 1) {
-            match (self::$disturbances++ % 6) {
-                0 => $this->mount(),
-                1 => $this->loader->restart(SIGKILL),
-                2 => $this->pool->restart(),
-                3 => rename("{$this->directory}/" . self::SET, "{$this->directory}/left-$round"),
-                4 => $this->pool->reload(),
-                5 => $this->loader->restart(SIGTERM),
-            };
-        }
+        match ($how) {
+            'mount' => $this->mount(),
+            'rename' => rename("{$this->directory}/" . self::SET, "{$this->directory}/left-{$this->disturbances}"),
+            'kill' => $this->loader->restart(SIGKILL),
+            'terminate' => $this->loader->restart(SIGTERM),
+            'restart' => $this->pool->restart(),
+            'reload' => $this->pool->reload(),
+        };
     }
 
     /** An empty file system, over what is there. Only root can. */

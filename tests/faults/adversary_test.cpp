@@ -18,13 +18,13 @@ namespace keysieve::test {
 namespace {
 
 constexpr std::uint32_t kShards = 20;
-constexpr int kKeys = 5'000;
+constexpr int kSetKeys = 5'000;
 constexpr HashSeed kKnownSeed{0x5eed, 0x5eed};
 
 using Keys = std::vector<std::string>;
 
 double bound() {
-  const double mean = double{kKeys} / kShards;
+  const double mean = double{kSetKeys} / kShards;
   return mean + 7 * std::sqrt(mean) + 7;
 }
 
@@ -39,7 +39,7 @@ std::uint32_t fullest_shard(const Keys& keys, const HashSeed& seed) {
 template <typename Predicate>
 Keys chosen(Predicate is_wanted) {
   Keys keys;
-  for (std::uint64_t number = 0; keys.size() < kKeys; ++number) {
+  for (std::uint64_t number = 0; keys.size() < kSetKeys; ++number) {
     std::string key = "key" + std::to_string(number);
     if (is_wanted(key)) keys.push_back(std::move(key));
   }
@@ -67,7 +67,7 @@ Keys overfilling_many() {
 // One long text in which one or two bits differ, which a weak hash does not mix.
 Keys almost_equal(std::size_t bytes) {
   Keys keys;
-  for (int number = 0; number < kKeys; ++number) {
+  for (int number = 0; number < kSetKeys; ++number) {
     std::string key(bytes, '\0');
     const auto first = static_cast<std::size_t>(number) % (bytes * 8);
     const auto second = static_cast<std::size_t>(number) / (bytes * 8) * 131 % (bytes * 8);
@@ -84,7 +84,7 @@ struct Choice {
 };
 
 const std::array kChoices{
-    Choice{"numbers", [] { return numbered_keys("", kKeys); }},
+    Choice{"numbers", [] { return numbered_keys("", kSetKeys); }},
     Choice{"overfilling another seed", [] { return overfilling(kKnownSeed); }},
     Choice{"overfilling seed 1", [] { return overfilling({1}); }},
     Choice{"overfilling many seeds", overfilling_many},
@@ -94,7 +94,7 @@ const std::array kChoices{
 };
 
 TEST(Adversary, OverfillsAShardOnlyUnderTheSeedItKnows) {
-  EXPECT_EQ(fullest_shard(overfilling(kKnownSeed), kKnownSeed), std::uint32_t{kKeys});
+  EXPECT_EQ(fullest_shard(overfilling(kKnownSeed), kKnownSeed), std::uint32_t{kSetKeys});
   const unsigned seeds = soak_rounds(20, 2'000);
   for (const Choice& choice : kChoices) {
     const Keys keys = choice.keys();
@@ -118,7 +118,7 @@ double estimated_fpr(const FilterKind& kind, const Keys& keys, std::uint64_t see
 TEST(Adversary, CannotRaiseTheFprOfAnyKindAboveThatOfRandomKeys) {
   const unsigned seeds = soak_rounds(1, 20);
   const Keys keys = overfilling(kKnownSeed);
-  const Keys others = numbered_keys("other", kKeys);
+  const Keys others = numbered_keys("other", kSetKeys);
   for (const FilterKind& kind : filter_kinds()) {
     for (unsigned seed = 1; seed <= seeds; ++seed) {
       const double share = estimated_fpr(kind, keys, seed) / estimated_fpr(kind, others, seed);

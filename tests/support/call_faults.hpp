@@ -8,8 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "core/worker/base/error.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/support/traced_process.hpp"
@@ -44,8 +46,9 @@ inline int for_each_call_fault(const std::function<bool(const CallFault& fault, 
 struct FaultyEnd {
   bool has_met_fault;  // else there are fewer calls
   bool is_done;
-  std::string message;  // of the error when it is not done
-  std::uint64_t call;   // its number in the kernel
+  std::string message;              // of the error when it is not done
+  std::uint64_t call;               // its number in the kernel
+  std::optional<ErrorKind> kind{};  // of the error, if it is one of ours
 };
 
 class CallFaults {
@@ -60,6 +63,8 @@ class CallFaults {
       } catch (const std::exception& error) {
         const std::string_view text = error.what();
         report_->message[text.copy(report_->message.data(), report_->message.size() - 1)] = '\0';
+        const auto* ours = dynamic_cast<const Error*>(&error);
+        report_->kind = ours != nullptr ? std::optional(ours->kind()) : std::nullopt;
         return kFailed;
       }
     });
@@ -79,7 +84,10 @@ class CallFaults {
     }
     const int status = process.finish();
     end.is_done = status == kDone;
-    if (status == kFailed) end.message = report_->message.data();
+    if (status == kFailed) {
+      end.message = report_->message.data();
+      end.kind = report_->kind;
+    }
     if (status != kDone && status != kFailed) end.message = "ended with " + std::to_string(status);
     return end;
   }
@@ -89,6 +97,7 @@ class CallFaults {
   static constexpr int kFailed = 1;
   struct Report {
     std::array<char, 1024> message{};
+    std::optional<ErrorKind> kind;
   };
   SharedPage<Report> report_;
 };

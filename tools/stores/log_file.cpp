@@ -19,7 +19,9 @@ namespace {
 constexpr LogPosition kBeforeAll{};
 
 std::uint64_t size_of(const FileDescriptor& file, const std::string& path) {
-  return static_cast<std::uint64_t>(stat_of(file, path).st_size);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw_store_error(path, errno);
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {

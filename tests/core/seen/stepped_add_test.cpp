@@ -1,6 +1,6 @@
-// Stops a worker at the instructions of an add. There another reader adds the same key, the loader appends a
-// filter or takes the page over, and the worker may be killed: at most one of all calls says that the key is
-// new. All other orders, and windows that are retired or healed: tests/memory_model/seen_sets.cpp.
+// Stops a worker at the instructions of an add. There another reader adds the same key, the loader appends or
+// heals a filter or takes the page over, and the worker may be killed: at most one of all calls says that the
+// key is new. All other orders, and windows that are retired: tests/memory_model/seen_sets.cpp.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -86,6 +86,11 @@ class SteppedAdd : public test::SeenSets {
   }
 
   void append() { test::append(writer_, {roomy_plan(now_ + 2)}); }
+  // Somebody removes its memory, and the loader puts back what was in it.
+  void heal(std::size_t index) {
+    remove_segment(writer_.filters()[index].segment.key());
+    EXPECT_EQ(writer_.heal(), 1U);
+  }
   // Somebody renames the folder, and the loader makes it anew.
   void take_over() {
     std::filesystem::rename(folder(), folder() + std::to_string(now_));
@@ -168,6 +173,13 @@ TEST_F(SteppedAdd, IsNewToOneOfTwoWhenAFilterIsAppendedInBetween) {
   });
 }
 
+TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderHealsAnOlderFilter) {
+  expect_one_winner([&](KeyHash hash) {
+    heal(0);
+    return is_new_to_another(hash);
+  });
+}
+
 TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderTakesThePageOver) {
   expect_one_winner([&](KeyHash hash) {
     take_over();
@@ -188,6 +200,17 @@ TEST_F(SteppedAdd, IsNewToAtMostOneWhenTheWorkerIsKilled) {
         });
     if (IsSkipped()) return;
     EXPECT_GT(lost, 5) << "it must have been killed behind the exchange too";
+  }
+}
+
+TEST_F(SteppedAdd, IsNewToAtMostOneWhenTheWorkerIsKilledAndAFilterAppended) {
+  for (const Path path : kPaths) {
+    stop_everywhere(
+        path, Fate::IsKilled, [&](KeyHash) { append(); },
+        [&](KeyHash hash, Answer /*answer*/) {
+          is_new_to_another(hash);
+          EXPECT_FALSE(is_new_to_another(hash));
+        });
   }
 }
 

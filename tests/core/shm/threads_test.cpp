@@ -53,6 +53,34 @@ TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInOrder) {
   EXPECT_GE(passes_, std::uint64_t{kReadingThreads});
 }
 
+// A switch that comes between the publisher's look at the word and its change makes it look again.
+TEST_F(PublishingBesideThreads, LosesNeitherAPublicationNorASwitchOfABypass) {
+  Publisher publisher = this->publisher();
+  const auto snapshot = generations_.snapshot(0);
+  publisher.publish(snapshot, 0);
+  const MappedPage<ControlPage> control = writable_control();
+  std::atomic<std::uint64_t>& current = control.page().current;
+  std::atomic<bool> is_over{false};
+  std::uint64_t switches = 0;
+  std::uint64_t lost = 0;
+  std::thread operator_at_work([&] {
+    for (; !is_over; ++switches) {
+      const bool was_bypassed = is_bypassed(current.fetch_xor(kBypassBit));
+      if (was_bypassed == (switches % 2 == 1)) continue;
+      ++lost;
+      ++switches;
+    }
+  });
+  for (int i = 0; i < 100; ++i) {  // few publications meet a switch
+    const std::uint64_t published = publisher.publish(snapshot, 0);
+    EXPECT_EQ(publication_of(current), published);
+  }
+  is_over = true;
+  operator_at_work.join();
+  EXPECT_EQ(lost, 0U);
+  EXPECT_EQ(is_bypassed(current), switches % 2 == 1);
+}
+
 // Readers and writer use one mapping, because ThreadSanitizer treats two mappings of a file as different
 // memory.
 class AddingBesideThreads : public test::LiveLayers {

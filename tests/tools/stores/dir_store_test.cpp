@@ -236,6 +236,16 @@ TEST_P(FolderStore, IsNotCreatedByAReader) {
   EXPECT_EQ(read(), "1");
 }
 
+TEST_P(FolderStore, KeepsALogApartFromARecordOfTheSameName) {
+  const auto store = open();
+  append(*store, {"a"});
+  put(*store, kLog, "a record of the same name");
+  append(*store, {"b"});
+  EXPECT_EQ(store->get(kLog), "a record of the same name");
+  EXPECT_THAT(keys_in(*store), ElementsAre("a", "b"));
+  EXPECT_THAT(store->keys_with_prefix(""), ElementsAre(kLog));
+}
+
 TEST_P(FolderStore, WatchEndsWithTheFolder) {
   const auto store = open();
   const auto removed = store->watch();

@@ -248,6 +248,13 @@ TEST_F(PushTest, FollowsTheWinnersOfSomeRacesAndGivesUpAfterMany) {
   EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot()); }), ErrorKind::Locked);
 }
 
+TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {
+  hooked_.after_put = [this] { hooked_.after_compare_and_set = once(lose_connection); };
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 1U);
+  EXPECT_THAT(pointer().previous, IsEmpty());
+  EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
+}
+
 // Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own
 // tests.
 

@@ -141,6 +141,13 @@ TEST_F(Rollback, ContinuesWhenTheSetIsOnlyBypassedMeanwhile) {
   EXPECT_EQ(pointer().bypass_until, 0);
 }
 
+TEST_F(Rollback, LosesToAPushThatCompletesMeanwhile) {
+  hooked_.before_compare_and_set = once([this] { push(build_snapshot({.keys = 1300})); });
+  EXPECT_EQ(failure_of([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }),
+            ErrorKind::Locked);
+  EXPECT_EQ(current().generation, 4U);
+}
+
 TEST_F(Rollback, AgreesWithARivalThatDoesTheSame) {
   hooked_.before_compare_and_set = once([this] { roll_back(2); });
   EXPECT_EQ(rollback(hooked_, "tags", plan_rollback(hooked_, "tags", 2)).generation, 4U);

@@ -120,5 +120,14 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItMissesUntilTheBuildIsPushedAgain)
   EXPECT_EQ(generation_of_replica(), 2U);
 }
 
+TEST_F(MissingReplica, FailsARollbackWhosePointerItMisses) {
+  keysieve::push(*store_, view_of(second_), {});
+  const RollbackPlan plan = plan_rollback(*store_, "tags");
+  stop_replica();
+  EXPECT_EQ(failure_of([&] { rollback(*store_, "tags", plan); }), ErrorKind::Unconfirmed);
+  EXPECT_EQ(pointer().current->restores, 1U);
+  continue_replica();
+}
+
 }  // namespace
 }  // namespace keysieve::test

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <tuple>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
@@ -156,6 +158,26 @@ TEST_F(SetCacheTest, RefusesASnapshotThatIsCutShortOfAnotherSetOrBehindALink) {
   std::filesystem::rename(cache_.path_of(), folder_ / "elsewhere");
   std::filesystem::create_symlink(folder_ / "elsewhere", cache_.path_of());
   EXPECT_EQ(failure(), ErrorKind::MissingInput);
+}
+
+TEST_F(SetCacheTest, GivesNoSnapshotTheGenerationOfAnotherThatReplacesIt) {
+  cache_.save(1, other_.get());
+  std::atomic<bool> is_over{false};
+  std::thread another_loader([&] {
+    for (std::uint64_t generation = 2; !is_over; ++generation)
+      cache_.save(generation, generation % 2 == 0 ? tags_.get() : other_.get());
+  });
+  int found = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto cached = SetCache(folder_.path(), "tags").load();
+    if (!cached) continue;
+    ++found;
+    const auto keys = SnapshotView::decode(cached->bytes.get(), "test", Check::Tables).header().key_count;
+    EXPECT_EQ(keys, cached->generation % 2 == 0 ? 1000U : 10U) << cached->generation;
+  }
+  is_over = true;
+  another_loader.join();
+  EXPECT_GT(found, 0);
 }
 
 TEST_F(SetCacheTest, IsPreparedWithoutWhatACrashLeftAndNothingElseIsRemoved) {

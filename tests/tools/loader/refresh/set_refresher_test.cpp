@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/shm/control_file.hpp"
@@ -23,6 +25,13 @@ TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
     EXPECT_EQ(trouble(), Trouble::None);
     EXPECT_TRUE(site_.knows("tags", kKeys));
   }
+}
+
+TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
+  go_live();
+  std::filesystem::remove(site_.directory() + "/tags/" + snapshot_file_name(1));
+  EXPECT_EQ(refresh().live->id.publication, 2U);
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {

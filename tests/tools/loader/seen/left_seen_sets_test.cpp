@@ -39,9 +39,11 @@ TEST_F(LeftSeenSetsTest, EndsASetThatARestartHasTakenAwayWhenItsWindowsAreOver) 
   EXPECT_EQ(host_.worker().page()->next_look, 0);
   look(kNoon + 20 * kMinute - 1);
   EXPECT_FALSE(host_.add(1));
+  const std::uint32_t segment = host_.segment_key(0);
   look(kNoon + 20 * kMinute);
   EXPECT_FALSE(is_there());
   EXPECT_FALSE(host_.worker().is_ready());
+  EXPECT_FALSE(has_segment(segment));
 }
 
 TEST_F(LeftSeenSetsTest, TakesNothingFromALoaderThatWasStoppedForAWhile) {

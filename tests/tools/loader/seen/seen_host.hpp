@@ -151,8 +151,8 @@ class SeenHost {
     SeenReader& reader = worker();
     return reader.is_ready() && reader.add_if_new(hash_of(reader, key)) == SeenAnswer::New;
   }
-  bool has(std::uint64_t key) {
-    SeenReader& reader = worker();
+  bool has(std::uint64_t key) { return has(worker(), key); }
+  static bool has(const SeenReader& reader, std::uint64_t key) {
     return reader.is_ready() && reader.may_contain(hash_of(reader, key));
   }
   // How many of the keys from `first` on were new.
