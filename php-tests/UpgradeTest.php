@@ -14,9 +14,9 @@ use PHPUnit\Framework\Attributes\Group;
 
 /**
  * Builder, loader and extension of two snapshot formats, N − 1 and N, in all combinations, and what happens when they are
- * upgraded in another order than docs/operate.md says. What is built is of format 1; tests/upgrade links programs of the
- * next two. And the release that tests/upgrade/release names with what is built, in one format: what docs/snapshot_format.md,
- * "Versions", promises.
+ * upgraded in another order than docs/operate.md says. The programs built here write format 1; tests/upgrade links
+ * programs of the next two. The cases of the group release run the release that tests/upgrade/release names beside
+ * the programs built here, as docs/snapshot_format.md, "Versions", promises.
  */
 #[Group('upgrade')]
 final class UpgradeTest extends TestCase

@@ -12,8 +12,8 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Group;
 
 /**
- * Calls with senseless arguments, and code of the caller that runs in the middle of a call: they get the right error or
- * answer, and nothing is lost. valgrind sees that, since PHP takes every byte from malloc there.
+ * Calls with senseless arguments, and code of the caller that runs in the middle of a call, get the right error or
+ * answer. Nothing is lost: valgrind would see it, since PHP takes every byte from malloc there.
  */
 #[Group('faults')]
 final class HostileCallsTest extends TestCase

@@ -140,7 +140,7 @@ final class FilesTest extends TestCase
         self::assertSame("[true]\n[true]\n[false]\n", $script->output, $script->errors);
     }
 
-    /** Which may have been put there since the file was looked at. */
+    /** The pipe may have been put there since the file was looked at. */
     public function testAFileIsOpenedSoThatAPipeInItsPlaceIsNotWaitedFor(): void
     {
         $this->buildFile(['apple']);

@@ -13,7 +13,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** Which source a process uses, whom it trusts, what it answers for seen sets, and what it does beside lookups: forks and signals. */
+/** The settings of a process: its source, the users it trusts, and its answers for seen sets. Also forks and signals. */
 final class SettingsTest extends TestCase
 {
     /** What a seen set answers: what the application has chosen. */

@@ -39,7 +39,7 @@ final class Framework
     }
 
     /**
-     * All versions where KEYSIEVE_FRAMEWORKS is "all", or else the newest; of those that run in this PHP.
+     * The versions that run in this PHP: all of them if KEYSIEVE_FRAMEWORKS is "all", else the newest.
      *
      * @param array<string, string> $oldest PHP by framework, the newest first
      * @return string[]

@@ -12,7 +12,7 @@
 #include "core/builder/base/random.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
-#include "tools/loader/report/set_report.hpp"
+#include "tools/loader/report/loader_report.hpp"
 #include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 

@@ -27,7 +27,6 @@ final class Builder
     private const PAGE_BYTES = 4096;
     private const HEADER = 'a8vCCVa16VVPCx15eePPPa16x16a64a64PPPPPPPa8x3760';
     private const PROGRESS_STEP = 1 << 16;
-    private const SHOWN = 10;
 
     private readonly int $asOf;
     private readonly string $seed;
@@ -105,7 +104,7 @@ final class Builder
                 throw new WrongKeys('a key has ' . strlen($key) . ' bytes, more than ' . self::LONGEST_KEY . ': ' . substr($key, 0, 40) . '...');
             }
             if ($this->function !== null && $this->function::of($key) !== $key) {
-                $refused = array_slice([...$refused, $key], 0, self::SHOWN);
+                $refused = array_slice([...$refused, $key], 0, SuspectKeys::SHOWN);
             }
             /** @psalm-suppress InvalidArgument (it knows no option but the seed) */
             $hash = hash('xxh3', $key, true, $this->hashing);

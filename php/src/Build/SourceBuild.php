@@ -12,7 +12,6 @@ use KeySieve\Reader\Kind;
  */
 final class SourceBuild
 {
-    private const SHOWN = 10;
     private const HEADER_BYTES = 4096; // of a snapshot, with its checksum at the end
     private const AS_OF = 80; // there
 
@@ -105,16 +104,16 @@ final class SourceBuild
     }
 
     /**
-     * @param \Closure(): string $path of the snapshot that is there, if there is one, when the new one is ready
+     * @param \Closure(): string $pathNow of the snapshot that is there, if there is one, when the new one is ready
      * @throws WrongKeys|CannotWrite
      */
-    private function bytes(SetSource $source, \Closure $path): string
+    private function bytes(SetSource $source, \Closure $pathNow): string
     {
         $asOf = time();
         $builder = new Builder($source->name(), $source->fpr(), self::profile($source), $asOf, allowSuspectKeys: $source instanceof AllowsSuspectKeys, progress: $this->progress);
         $bytes = $builder->add($this->keys($source))->bytes();
         $count = self::keysIn($bytes);
-        $path = $path();
+        $path = $pathNow();
         $header = self::headerAt($path);
         $before = $header === null ? 0 : self::keysIn($header);
         $this->checkCount($count, $before);
@@ -178,7 +177,7 @@ final class SourceBuild
             $key = $function === null ? (string) $value : $function::of((string) $value);
             if ($key !== null) {
                 yield $key;
-            } elseif (count($wrong) < self::SHOWN) {
+            } elseif (count($wrong) < SuspectKeys::SHOWN) {
                 $wrong[] = (string) $value;
             }
         }

@@ -10,6 +10,8 @@ namespace KeySieve\Build;
  */
 final class SuspectKeys
 {
+    /** So many wrong keys an exception shows at most. */
+    public const SHOWN = 10;
     private const SAMPLE_BYTES = 65_536;
     private const OUTER = 5; // keys at either end, among which a message is looked for
     private const EXAMPLES = 3;

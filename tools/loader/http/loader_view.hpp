@@ -14,7 +14,7 @@
 
 #include "core/worker/shm/attachment.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/report/set_report.hpp"
+#include "tools/loader/report/loader_report.hpp"
 #include "tools/status/fields.hpp"
 
 namespace keysieve {

@@ -58,7 +58,13 @@ class StoreConnection {
       answered();
       return answer;
     } catch (const Error& error) {
-      if (error.is_outage()) use == StoreUse::Read ? leave_alone(error, now) : append_failed(error, now);
+      if (error.is_outage()) {
+        if (use == StoreUse::Read) {
+          leave_alone(error, now);
+        } else {
+          append_failed(error, now);
+        }
+      }
       throw;
     }
   }

@@ -7,7 +7,7 @@
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/report/refresh_outcome.hpp"
+#include "tools/loader/report/set_log.hpp"
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
