@@ -144,9 +144,14 @@ void SetReader::follow_current(SteadyTime now) {
       return answer_while(word);  // a new control page: the mapped publication goes on serving
     }
     const PublicationId wanted = named_by(word);
-    if (!is_behind(word) || wanted == refused_) return answer_while(word);
+    if (!is_behind(word)) {
+      attach_trouble_.reset();  // of something newer, which `current` may name no more
+      refused_ = {};
+      return answer_while(word);
+    }
+    if (wanted == refused_) return answer_while(word);
     if (now < retry_at_ || tries > kAttachTries) return answer_once(word);
-    if (attach(wanted)) return answer_while(word);
+    if (attach(wanted)) continue;
     const auto* const page = current_;
     follow_control(now);  // the path may lead to another folder, with other files of the same numbers
     const bool is_same = current_ == page && current_->load(std::memory_order_relaxed) == word;
@@ -160,7 +165,6 @@ bool SetReader::attach(const PublicationId& wanted) {
     replaced_.reset();  // never more than two are mapped
     auto next = std::make_unique<Attachment>(folder, set_name_, wanted);
     replaced_ = std::exchange(attachment_, std::move(next));
-    attach_trouble_.reset();
     return true;
   } catch (const Error& failure) {
     attach_trouble_.emplace(failure);

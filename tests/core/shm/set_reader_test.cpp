@@ -142,6 +142,18 @@ TEST_F(SetReaderTest, RemembersWhichPublicationItRefused) {
   EXPECT_EQ(reader.trouble(), std::nullopt);
 }
 
+TEST_F(SetReaderTest, ForgetsWhatItRefusedWhenThePublicationBeforeIsCurrentAgain) {
+  SetReader reader = reader_of_old();
+  publish_by_hand(2, snapshot_of("new").get().first(5'000));
+  EXPECT_EQ(publication_seen_by(reader), 0U);
+  make_current_by_hand(1);
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.trouble(), std::nullopt);
+  make_current_by_hand(2);
+  EXPECT_EQ(publication_seen_by(reader), 0U);
+  EXPECT_EQ(reader.trouble(), ErrorKind::Data);
+}
+
 TEST_F(SetReaderTest, RefusesASnapshotOfAnotherSet) {
   SetReader reader = reader_of_old();
   publish_by_hand(2, snapshot_of("new", {.set_name = "shop"}).get());
