@@ -89,10 +89,10 @@ void SeenRestore::apply(const SeenLogEntry& entry, SeenWriter& writer) const {
 }
 
 // A window begins when the one before it has ended. Keys came while the log was read, so the boot clock
-// counts from now.
+// counts from now. If the clock was set back meanwhile, all is read again: what had expired by it has not.
 void SeenRestore::finish(SeenWriter& writer, const Moment& now) const {
   if (refused_.first) spdlog::error("{}: {}", config_.name, refused_.first->what());
-  writer.page().log.read_to = *end_;
+  if (now.unix >= begun_.unix) writer.page().log.read_to = *end_;
   const HashSeed& seed = writer.page().seed;
   UnixSeconds before = 0;  // when the windows before have ended
   UnixSeconds latest = 0;

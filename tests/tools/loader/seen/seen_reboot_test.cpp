@@ -61,6 +61,17 @@ TEST_F(SeenReboot, IsFollowedByFewRestoresWhileThereIsNoRoom) {
   EXPECT_EQ(web1_.count_of(0, 500), 500U);
 }
 
+TEST_F(SeenReboot, BringsBackWhatHadExpiredByAClockThatWasSetRightMeanwhile) {
+  web1_.look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  web1_.look(kNoon + 1);
+  web1_.reboot_and_start();
+  web1_.keeper().look(std::chrono::steady_clock::now(), {kNoon + kHour, 30});
+  EXPECT_TRUE(web1_.keeper().is_restoring());
+  web1_.look(kNoon + kMinute);
+  EXPECT_EQ(web1_.count_of(0, 500), 500U);
+}
+
 // While the loader runs: it has the memory still, and knows what the store has of it.
 TEST_F(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
   look(kNoon);
