@@ -220,8 +220,7 @@ ZEND_METHOD(KeySieve_Map, getMany) {
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   using keysieve::MapAnswer;
   keysieve::with_answers<MapAnswer>(iterable, [&](HashTable* keys, std::span<MapAnswer> answers) {
-    if (UNEXPECTED(!keysieve::check_keys(keys, 1))) return;
-    const std::size_t found = asked->set->find_many(keys, asked->terms, answers);
-    keysieve::return_values(return_value, keys, answers, found, if_unknown);
+    const std::optional<std::size_t> found = asked->set->find_many(keys, asked->terms, answers);
+    if (EXPECTED(found)) keysieve::return_values(return_value, keys, answers, *found, if_unknown);
   });
 }

@@ -45,11 +45,12 @@ std::optional<std::size_t> PublishedSet::may_contain_many(HashTable* keys, const
   return maybe;
 }
 
-std::size_t PublishedSet::find_many(HashTable* keys, const Terms& terms,
-                                    std::span<MapAnswer> answers) noexcept {
+std::optional<std::size_t> PublishedSet::find_many(HashTable* keys, const Terms& terms,
+                                                   std::span<MapAnswer> answers) {
+  const Attachment* attachment = serving_map(terms);
+  if (UNEXPECTED(!check_keys(keys, 1))) return {};
   ++counts_.calls;
   counts_.more_keys += answers.size() - 1;
-  const Attachment* attachment = serving_map(terms);
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), find_nothing(terms, answers.size()));
     return answers.size();

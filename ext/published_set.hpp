@@ -90,9 +90,9 @@ class PublishedSet : public NamedSet<SetReader> {
     counts_.maybe += answer == kAbsent ? 0U : 1U;
     return answer;
   }
-  // Looks up all elements of an array, each of which is a key, in their order and by one publication.
-  // Returns how many are not absent.
-  std::size_t find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers) noexcept;
+  // Looks up all elements of an argument, in their order and by one publication. Returns how many are not
+  // absent, or nothing if an exception is pending (from check_keys()).
+  std::optional<std::size_t> find_many(HashTable* keys, const Terms& terms, std::span<MapAnswer> answers);
 
   SetState state(const Terms& terms) noexcept;
   // Why every answer is maybe, or why one from a folder that was replaced answers; nullptr: neither. As of
