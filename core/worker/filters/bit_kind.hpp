@@ -84,7 +84,7 @@ template <typename PositionsOfKey>
 struct ScatteredBits {
   static constexpr std::uint32_t kBlockBytes = 0;
   // 30 is the best k for 1e-9; partitions of whole bytes may want one more.
-  static constexpr auto& kHashCounts = kCountsFrom<1, 32>;
+  static constexpr auto& kHashCounts = kCounts<1, 32>;
 
   using Positions = PositionsOfKey;
 

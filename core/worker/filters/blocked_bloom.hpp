@@ -15,7 +15,7 @@ namespace keysieve {
 struct BlockedBloom : Blocks<64> {
   static constexpr std::uint8_t kId = 3;
   static constexpr std::string_view kName = "blocked_bloom";
-  static constexpr auto& kHashCounts = kCountsFrom<1, 20>;  // 20 is the best k for 1e-8
+  static constexpr auto& kHashCounts = kCounts<1, 20>;  // 20 is the best k for 1e-8
 
   // The topmost bits of `mixed` choose the block. Each word of 32 bits gives eight bits: the first word is
   // the lower half of `mixed`, the next ones are the upper halves of mixed * G, mixed * G^2 and so on.

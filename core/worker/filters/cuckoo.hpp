@@ -81,7 +81,7 @@ struct Cuckoo {
   static constexpr std::string_view kName = "cuckoo";
 
   // Bits of a fingerprint, in shards whose keys leave room for that many.
-  static constexpr auto& kHashCounts = kCountsFrom<4, cuckoo::kWidest>;
+  static constexpr auto& kHashCounts = kCounts<4, cuckoo::kWidest>;
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     if (entry.width > params.hash_count) return "its fingerprints are wider than the set's";

@@ -149,11 +149,10 @@ concept LookupPolicy = requires {
   { Policy::lookup } -> std::convertible_to<decltype(LookupKind::lookup)>;
 };
 
-// Values of kHashCounts: these, or all from kFirst to kLast.
-template <std::uint8_t... Numbers>
-inline constexpr std::array<std::uint8_t, sizeof...(Numbers)> kCounts{Numbers...};
-template <std::uint8_t kFirst, std::uint8_t kLast>
-inline constexpr auto kCountsFrom = [] {
+// Values of kHashCounts: all from kFirst to kLast. There are no gaps, because HASH_COUNTS of the kinds in PHP
+// are these two alone.
+template <std::uint8_t kFirst, std::uint8_t kLast = kFirst>
+inline constexpr auto kCounts = [] {
   std::array<std::uint8_t, std::size_t{kLast} - kFirst + 1> counts{};
   std::iota(counts.begin(), counts.end(), kFirst);
   return counts;
