@@ -1,7 +1,6 @@
 // The bytes of the snapshot format, in tests/golden: one file of few keys per kind, full shards of kinds that
 // fill them in a special way, and a map. A file that no longer matches means that snapshots already in stores
-// are read differently, which requires a new format number. For a new kind, set KEYSIEVE_WRITE_GOLDEN=1 to
-// write its file.
+// are read differently, which requires a new format number.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -87,7 +86,7 @@ void expect_golden(Bytes built, const std::string& path) {
   if (std::getenv("KEYSIEVE_WRITE_GOLDEN") != nullptr)
     std::ofstream(path, std::ios::binary) << as_text(built);
   std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file.is_open()) << path;
+  ASSERT_TRUE(file.is_open()) << path << " is missing; KEYSIEVE_WRITE_GOLDEN=1 writes it";
   const std::string golden(std::istreambuf_iterator<char>(file), {});
   ASSERT_EQ(built.size(), golden.size());
   for (std::size_t at = 0; at < golden.size(); ++at) {

@@ -174,7 +174,7 @@ class Transcript : public ::testing::Test {
     const std::string before = text_of(scene_);
     const std::string now = text_of(played(scene_));
     if (::getenv("KEYSIEVE_UPDATE") != nullptr) return rewrite(path_, before, now);
-    EXPECT_EQ(now, before) << path_;
+    EXPECT_EQ(now, before) << path_ << "; KEYSIEVE_UPDATE=yes writes what is printed now";
   }
 
  private:
