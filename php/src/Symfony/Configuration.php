@@ -9,7 +9,7 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
 
 /**
  *     keysieve:
- *         source: 'files:%kernel.project_dir%/sets'    # for Reader\Settings::use(), where the extension is not loaded
+ *         source: 'files:%kernel.project_dir%/var/sets'    # for Reader\Settings::use(), where the extension is not loaded
  *         sets:
  *             shop: ~
  *             encyclopedia: { key_profile: App\TagKey, argument: articles }    # a KeyFunction, or the name of a profile
