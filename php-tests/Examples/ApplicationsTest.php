@@ -63,6 +63,7 @@ final class ApplicationsTest extends FrameworkTestCase
         self::assertSame(self::PAGE, $this->page($application));
 
         self::assertStringContainsString("fruits: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build")->output);
+        self::assertStringContainsString("'files:$application/var/sets'", $this->examples->shell("$console debug:config keysieve source")->output);
         $consume = "$console messenger:consume async --time-limit=120 --limit";
         $this->examples->shell("$consume=2");
         self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
