@@ -88,7 +88,7 @@ ZEND_INI_MH(update_on_unavailable) {
   return SUCCESS;
 }
 
-// The reference of php.ini is made of these comments.
+// The reference of php.ini, for users: each setting has a comment.
 PHP_INI_BEGIN()
   // 0: every answer is maybe
   PHP_INI_ENTRY_EX("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled, zend_ini_boolean_displayer_cb)
