@@ -8,10 +8,8 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
-use PHPUnit\Framework\Attributes\Group;
 
 /** Workers of php-fpm that are killed, or run out of memory. FpmLoadTest starts it again. */
-#[Group('faults')]
 final class FpmFaultsTest extends TestCase
 {
     private const KEYS = 20_000;

@@ -20,7 +20,6 @@ use PHPUnit\Framework\Attributes\Group;
  * the time. Every other second the folder of the set is renamed, an empty file system mounted over the directory, or the loader or
  * php-fpm starts again, until each has happened once. Once a new process has seen an added key, no later request may miss it.
  */
-#[Group('load')]
 #[Group('soak')]
 final class FpmLoadTest extends TestCase
 {

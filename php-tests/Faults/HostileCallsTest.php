@@ -15,7 +15,6 @@ use PHPUnit\Framework\Attributes\Group;
  * Calls with senseless arguments, and code of the caller that runs in the middle of a call, get the right error or
  * answer. Nothing is lost: valgrind would see it, since PHP takes every byte from malloc there.
  */
-#[Group('faults')]
 final class HostileCallsTest extends TestCase
 {
     /** Defines $calls, each with what it is to give, and $run, which says what gives something else. */
