@@ -1,6 +1,6 @@
 // Measures lookups of every filter kind with every instruction set, in sets that fit the second-level cache,
 // the third, and only memory, and prints nanoseconds per key as tables in Markdown. tools/workshop/bench/run
-// runs it: lookup_bench [--quick]
+// runs it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,12 +29,8 @@ struct Room {
 constexpr std::array kRooms{Room{256 << 10, "256 KiB (L2)"}, Room{16 << 20, "16 MiB (L3)"},
                             Room{512 << 20, "512 MiB (DRAM)"}};
 
-struct Amount {
-  double seconds = 0.02;  // per measurement
-  int rounds = 9;         // the median counts
-  std::uint32_t built_shards = UINT32_MAX;
-};
-constexpr Amount kQuick{.seconds = 0.005, .rounds = 3, .built_shards = 512};
+constexpr double kSeconds = 0.02;  // per measurement
+constexpr int kRounds = 9;         // the median counts
 
 // Keeps the compiler from removing the computation of this value.
 template <typename Value>
@@ -50,11 +46,11 @@ class Rounds {
   void add(const std::string& name, Repeat repeat) { entries_.push_back({name, std::move(repeat), {}}); }
 
   // Median nanoseconds of one repetition, by name.
-  std::map<std::string, double> medians(const Amount& amount) {
+  std::map<std::string, double> medians() {
     std::mt19937_64 random(entries_.size());
-    for (int round = 0; round < amount.rounds; ++round) {
+    for (int round = 0; round < kRounds; ++round) {
       std::shuffle(entries_.begin(), entries_.end(), random);
-      for (Entry& entry : entries_) entry.nanoseconds.push_back(nanoseconds(entry.repeat, amount.seconds));
+      for (Entry& entry : entries_) entry.nanoseconds.push_back(nanoseconds(entry.repeat));
     }
     std::map<std::string, double> medians;
     for (auto& [name, repeat, values] : entries_) {
@@ -72,12 +68,12 @@ class Rounds {
   };
 
   // Doubles the repetitions until they take long enough; the earlier ones serve as warm-up.
-  static double nanoseconds(const Repeat& repeat, double least_seconds) {
+  static double nanoseconds(const Repeat& repeat) {
     for (std::size_t times = 1;; times *= 2) {
       const std::clock_t began = std::clock();
       repeat(times);
       const double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
-      if (seconds >= least_seconds / 2) return 1e9 * seconds / static_cast<double>(times);
+      if (seconds >= kSeconds / 2) return 1e9 * seconds / static_cast<double>(times);
     }
   }
 
@@ -117,8 +113,8 @@ std::uint64_t query_count(std::uint64_t bytes) {
 
 // A set of one kind, and keys of it.
 struct Subject {
-  Subject(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards)
-      : set(shard, bytes, built_shards), present(set.members(query_count(bytes))) {
+  Subject(const SampleShard& shard, std::uint64_t bytes)
+      : set(shard, bytes), present(set.members(query_count(bytes))) {
     const Lookup lookup = shard.kind->lookup(shard.params, best_instruction_set());
     for (const KeyHash& member : present) {
       if (!lookup.may_contain(set.array(), member))
@@ -168,7 +164,7 @@ std::string row_of(const FilterKind& kind, InstructionSet set) {
 }
 
 // Nanoseconds per key, for the floor and for every kind and instruction set.
-void print_lookups(const Room& room, const Amount& amount) {
+void print_lookups(const Room& room) {
   const AbsentKeys absent(query_count(room.bytes));
   const std::vector<Line> cycle = cycle_of_lines(room.bytes);
   Rounds rounds;
@@ -181,13 +177,12 @@ void print_lookups(const Room& room, const Amount& amount) {
   for (const FilterKind& kind : filter_kinds()) {
     fmt::print(stderr, "{}: building {}\n", room.name, kind.name);
     const SampleShard shard(kind);
-    const Subject& subject =
-        subjects.try_emplace(kind.name, shard, room.bytes, amount.built_shards).first->second;
+    const Subject& subject = subjects.try_emplace(kind.name, shard, room.bytes).first->second;
     for (const InstructionSet set : instruction_sets_of(kind))
       add_lookups(rounds, row_of(kind, set), kind.lookup(shard.params, set), subject, absent);
   }
   fmt::print(stderr, "{}: looking up\n", room.name);
-  auto medians = rounds.medians(amount);
+  auto medians = rounds.medians();
   const auto figure = [&](const std::string& name) {
     return fmt::format("{:.3g}", medians.at(name) / kBatch);
   };
@@ -206,24 +201,20 @@ void print_lookups(const Room& room, const Amount& amount) {
   fmt::print("\n");
 }
 
-void run(const Amount& amount) {
-  for (const Room& room : kRooms) print_lookups(room, amount);
+void run() {
+  for (const Room& room : kRooms) print_lookups(room);
   fmt::print(
       "- {}, {}\n"
       "- keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved "
       "rounds\n"
       "- 20 bytes: the XXH3-64 of a string of 20 bytes is made as well\n"
-      "- {}\n",
-      processor_name(), KEYSIEVE_COMPILER,
-      amount.built_shards == UINT32_MAX
-          ? "each shard of a set is built from its own keys"
-          : "the first shards of each set are built, and only they have members");
+      "- each shard of a set is built from its own keys\n",
+      processor_name(), KEYSIEVE_COMPILER);
 }
 
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main(
-      argc, argv, [](bool is_quick) { keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{}); });
+  return keysieve::run_main(argc, argv, [](bool) { keysieve::run(); });
 }

@@ -38,7 +38,7 @@ struct SampleShard {
 class SampleSet {
  public:
   // `built_shards`: how many are built; the others are copies of them, and have no members.
-  SampleSet(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards)
+  SampleSet(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards = UINT32_MAX)
       : shard_(shard),
         shard_count_(static_cast<std::uint32_t>(bytes / shard.params.stride())),
         built_shards_(std::min(built_shards, shard_count_)),
