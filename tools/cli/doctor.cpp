@@ -259,7 +259,6 @@ class DoctorVerb {
   void print_findings() const {
     Json list = Json::array();
     Table table({"severity", "subject", "code", "fact"});
-    table.colour_column(0, colour_of);
     for (const auto& [severity, subject, code, fact] : findings_) {
       const std::string link = severity == kOk ? "" : "docs/runbook.md#" + code;
       const Json runbook = to_value_if_any(link);

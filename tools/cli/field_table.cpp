@@ -9,8 +9,6 @@
 namespace keysieve {
 namespace {
 
-constexpr const char* kNoCodes = "none";
-
 // By the longest unit alone: "3d ago", "in 2h".
 std::string ago(UnixSeconds moment, UnixSeconds now) {
   const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
@@ -44,15 +42,10 @@ std::string cell_of(Unit unit, const Json& value, UnixSeconds now) {
     case Unit::Moment:
       return format_moment(value.get<UnixSeconds>());
     case Unit::Codes:
-      return value.empty() ? kNoCodes
+      return value.empty() ? "none"
                            : fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
   }
   return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-Colour colour_of(const std::string& state) {
-  if (state == "ready" || state == "ok" || state == kNoCodes) return Colour::None;
-  return state == "bypassed" || state == "warning" ? Colour::Yellow : Colour::Red;
 }
 
 }  // namespace keysieve

@@ -14,7 +14,6 @@ namespace keysieve {
 
 // "-" without a value.
 std::string cell_of(Unit unit, const Json& value, UnixSeconds now);
-Colour colour_of(const std::string& state);
 
 template <typename Facts>
 void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts>& all, UnixSeconds now,
@@ -27,9 +26,6 @@ void print_columns(std::span<const Field<Facts>> fields, const std::vector<Facts
     headings.emplace_back(field.heading);
   }
   Table table(std::move(headings));
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i]->unit == Unit::State || columns[i]->unit == Unit::Codes) table.colour_column(i, colour_of);
-  }
   for (const Facts& facts : all) {
     std::vector<std::string> row;
     row.reserve(columns.size());

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -19,24 +19,11 @@ bool says_json = false;
 constexpr std::chrono::milliseconds kBetweenUpdates{100};
 constexpr const char* kWipeLine = "\r\033[K";
 
-bool shows_colours(std::FILE* stream) {
-  const char* none = std::getenv("NO_COLOR");
-  if (none != nullptr && *none != '\0') return false;
-  const char* terminal = std::getenv("TERM");
-  if (terminal == nullptr || std::string_view(terminal) == "dumb") return false;
-  return ::isatty(::fileno(stream)) == 1;
-}
-
 void print_line(const nlohmann::ordered_json& object) {
   fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace
-
-std::string coloured(const std::string& text, Colour colour, std::FILE* stream) {
-  if (colour == Colour::None || !shows_colours(stream)) return text;
-  return fmt::format("\033[{}m{}\033[0m", colour == Colour::Red ? 31 : 33, text);
-}
 
 void say_as_json() {
   says_json = true;
@@ -48,7 +35,7 @@ bool is_said_as_json() noexcept {
 
 void print_error(const std::string& message, std::string_view code, int exit_status) {
   if (says_json) return print_line({{"error", message}, {"code", code}, {"exit_status", exit_status}});
-  fmt::print(stderr, "{}: {}\n", coloured("keysieve", Colour::Red, stderr), message);
+  fmt::print(stderr, "keysieve: {}\n", message);
 }
 
 void print_no_memory(int exit_status) noexcept {
@@ -65,7 +52,7 @@ void print_note(const std::string& note) {
 
 void print_warning(const std::string& warning) {
   if (says_json) return print_line({{"warning", warning}});
-  fmt::print(stderr, "keysieve: {}: {}\n", coloured("warning", Colour::Yellow, stderr), warning);
+  fmt::print(stderr, "keysieve: warning: {}\n", warning);
 }
 
 bool is_confirmed(const std::string& question, const std::string& without_terminal) {

@@ -1,19 +1,13 @@
-// What the program says on standard error, and asks there: lines for people, in colour on a terminal, or with
-// --json an object in each line; and how far long work has come.
+// What the program says on standard error, and asks there: lines for people, or with --json an object in each
+// line; and how far long work has come.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
 namespace keysieve {
-
-enum class Colour { None, Red, Yellow };
-
-// The text in that colour if the stream is a terminal; NO_COLOR and TERM=dumb mean that it shows none.
-std::string coloured(const std::string& text, Colour colour, std::FILE* stream);
 
 // --json. Call it before anything is said.
 void say_as_json();

@@ -46,12 +46,6 @@ void flush_output() {
   throw_write_error("standard output", error_number);
 }
 
-Colour Table::colour_at(std::size_t row, std::size_t column) const {
-  const auto colour_of = colours_.find(column);
-  if (colour_of == colours_.end() || row == 0) return Colour::None;
-  return colour_of->second(rows_[row][column]);
-}
-
 void Table::print() const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (const auto& row : rows_) {
@@ -63,8 +57,7 @@ void Table::print() const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool right = number == 0 ? rows_.size() > 1 && is_number(rows_[1][i]) : is_number(row[i]);
       const std::string padding(widths[i] - row[i].size(), ' ');
-      const std::string cell = coloured(row[i], colour_at(number, i), stdout);
-      line += (right ? padding + cell : cell + padding) + "  ";
+      line += (right ? padding + row[i] : row[i] + padding) + "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
     fmt::print("{}\n", line);

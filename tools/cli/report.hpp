@@ -1,7 +1,6 @@
 // What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -57,16 +56,9 @@ class Table {
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
 
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // The cells of a column, except its heading, in the colour of what they say.
-  void colour_column(std::size_t column, Colour (*colour_of)(const std::string& cell)) {
-    colours_[column] = colour_of;
-  }
   void print() const;
 
  private:
-  [[nodiscard]] Colour colour_at(std::size_t row, std::size_t column) const;
-
-  std::map<std::size_t, Colour (*)(const std::string& cell)> colours_;
   std::vector<std::vector<std::string>> rows_;
 };
 

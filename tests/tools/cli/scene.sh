@@ -2,7 +2,7 @@
 set -o pipefail
 shopt -u patsub_replacement 2>/dev/null  # in each(), "&" is "&"
 umask 022
-export LC_ALL=C.UTF-8 TERM=dumb KEYSIEVE_DIRECTORY=shm
+export LC_ALL=C.UTF-8 KEYSIEVE_DIRECTORY=shm
 unset KEYSIEVE_REDIS_PASSWORD
 mkdir shm
 exec </dev/null
@@ -35,7 +35,7 @@ each() {
 }
 
 # on_terminal COMMAND [TYPED]: runs it on a terminal, where that is typed, and shows what controls the terminal as "^[[K".
-on_terminal() { printf "${2-}" | TERM=${terminal-xterm} script -qec "$1" --echo never /dev/null | tr -d '\r' | cat -v; }
+on_terminal() { printf "${2-}" | script -qec "$1" --echo never /dev/null | tr -d '\r' | cat -v; }
 
 # redis [OPTION]...: a server of its own, at redis.sock.
 redis() {
