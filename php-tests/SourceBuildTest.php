@@ -196,7 +196,7 @@ final class SourceBuildTest extends TestCase
     /** @return array<string, mixed> */
     private function inStore(): array
     {
-        Program::keysieve('pull', $this->store, 'words', '-o', "$this->folder/pulled.ks");
+        Program::keysieve('pull', 'words', $this->store, '-o', "$this->folder/pulled.ks");
         return json_decode(Program::keysieve('inspect', '--json', "$this->folder/pulled.ks"), true);
     }
 

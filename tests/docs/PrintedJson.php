@@ -73,7 +73,7 @@ final class PrintedJson
         $this->print('push', "{$this->folder}/both.ks", $this->store);
         $this->print('push', '--dry-run', "{$this->folder}/tags.ks", $this->store);
         $this->print('push', "{$this->folder}/tags.ks", $this->store);
-        $this->print('pull', $this->store, 'tags', '-o', "{$this->folder}/pulled.ks");
+        $this->print('pull', 'tags', $this->store, '-o', "{$this->folder}/pulled.ks");
         $this->print('add', 'tags', 'new', $this->store);
         $this->print('bypass', 'tags', '--store', $this->store, '--for', '1h');
         $this->print('bypass', '--store', $this->store);

@@ -107,11 +107,7 @@ class DeleteVerb {
     verb->add_flag("-y,--yes", yes_, "Do not ask");
   }
 
-  int run() {
-    if (store_url_.empty()) return delete_seen();
-    put_url_last(set_name_, store_url_);
-    return delete_stored();
-  }
+  int run() { return store_url_.empty() ? delete_seen() : delete_stored(); }
 
  private:
   // Also names what has no generation: adds to a mistyped name, or what a killed delete has left.
@@ -132,8 +128,8 @@ class DeleteVerb {
   }
 
   int delete_stored() {
-    checked_set_name(set_name_);
     const auto store = open_given_store(store_url_, StoreUse::Write);
+    checked_set_name(set_name_);
     if (!has_anything_of(*store, set_name_)) {
       if (holds_seen_set(*store, set_name_)) {
         throw Error(ErrorKind::MissingInput,

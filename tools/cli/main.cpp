@@ -112,10 +112,7 @@ std::string option_among(const Words& words) {
     throw Error(ErrorKind::Usage,
                 fmt::format("\"{}\" is one argument too many; see {}", shown(rest.front()), help));
   }
-  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-  const std::string missing = is_missing ? missing_argument(verb) : "";
-  throw Error(ErrorKind::Usage,
-              fmt::format("{}; see {}", missing.empty() ? error.what() : missing + " is required", help));
+  throw Error(ErrorKind::Usage, fmt::format("{}; see {}", error.what(), help));
 }
 
 void add_verb(CLI::App& program, const Verb& verb, int& exit_status) {

@@ -52,22 +52,6 @@ void add_argument_and_url(CLI::App* verb, const std::string& name, std::string& 
   verb->add_option("URL", url, store_help())->required();
 }
 
-void put_url_last(std::string& argument, std::string& url) {
-  if (is_store_url(argument) && !is_store_url(url)) std::swap(argument, url);
-}
-
-std::string missing_argument(const CLI::App& verb) {
-  const CLI::Option* url = verb.get_option_no_throw("URL");
-  if (url == nullptr || url->count() != 0) return "";
-  for (const char* name : {"SET", "FILE"}) {
-    const CLI::Option* argument = verb.get_option_no_throw(name);
-    if (argument != nullptr && argument->count() == 1) {
-      return is_store_url(argument->results().front()) ? name : "URL";
-    }
-  }
-  return "";
-}
-
 void add_fpr_and_growth(CLI::App* verb, double& target_fpr, double& growth) {
   add_parsed(verb, "--fpr FPR", target_fpr, parse_share,
              "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]");

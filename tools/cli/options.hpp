@@ -53,14 +53,9 @@ CLI::Option* add_parsed(CLI::App* verb, const std::string& option, Value& value,
 // 1KiB, 2KiB, 4KiB or 8KiB; Usage otherwise.
 std::uint32_t parse_shard_bytes(const std::string& text);
 
-// Two required arguments, NAME (SET or FILE) and URL, which are taken in either order: the verb calls
-// put_url_last() with them before it uses them.
+// Two required arguments, NAME (SET or FILE) and then the store's URL.
 void add_argument_and_url(CLI::App* verb, const std::string& name, std::string& argument,
                           const std::string& help, std::string& url);
-void put_url_last(std::string& argument, std::string& url);
-
-// The name of the argument that is missing if only one of those two was given; else empty.
-std::string missing_argument(const CLI::App& verb);
 
 // --fpr and --growth, of a set that is planned or built.
 void add_fpr_and_growth(CLI::App* verb, double& target_fpr, double& growth);

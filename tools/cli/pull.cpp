@@ -26,7 +26,6 @@ class PullVerb {
   }
 
   int run() {
-    put_url_last(set_name_, store_url_);
     const auto store = open_given_store(store_url_, StoreUse::Read);
     check_pushed(*store, set_name_);
     const Pulled pulled = pull_set(*store, set_name_);

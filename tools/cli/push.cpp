@@ -35,7 +35,6 @@ class PushVerb {
   }
 
   int run() {
-    put_url_last(path_, store_url_);
     const auto store =
         open_given_store(store_url_, StoreUse::Write, dry_run_ ? IfMissing::Refuse : IfMissing::Create);
     const PushResult pushed = push_file(*store);

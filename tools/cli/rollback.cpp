@@ -46,9 +46,8 @@ class RollbackVerb {
   }
 
   int run() {
-    put_url_last(set_name_, store_url_);
-    checked_set_name(set_name_);
     const auto store = open_given_store(store_url_, list_ ? StoreUse::Read : StoreUse::Write);
+    checked_set_name(set_name_);
     if (list_) {
       list_kept(*store);
       return 0;
