@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <sstream>
 
 namespace keysieve {
@@ -12,38 +11,6 @@ std::string name_of(toml::node_type type) {
   std::ostringstream name;
   name << type;
   return name.str();
-}
-
-struct Home {
-  std::string_view where;
-  std::vector<std::string_view> settings;
-};
-
-// In TOML a setting below a heading belongs to that table, so one at the end of the file is easily in the
-// wrong one.
-const std::vector<Home>& homes() {
-  static const std::vector<Home> all{
-      {"the whole file: put it above the first [table]",
-       {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
-      {"[status]", {"listen", "group"}},
-      {"a [store.NAME]", {"url"}},
-      {"a [[set]]",
-       {"name", "store", "public_key", "max_fpr", "max_size", "max_shrink", "max_changed", "min_keys",
-        "required_keys"}},
-      {"a [[seen]]",
-       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
-        "host"}}};
-  return all;
-}
-
-// "it is a setting of a [[set]]"; empty for a name that no table knows.
-std::string home_of(std::string_view key) {
-  std::string text;
-  for (const Home& home : homes()) {
-    if (std::find(home.settings.begin(), home.settings.end(), key) == home.settings.end()) continue;
-    text += (text.empty() ? "it is a setting of " : ", or of ") + std::string(home.where);
-  }
-  return text;
 }
 
 }  // namespace
@@ -64,8 +31,7 @@ std::optional<std::string> ConfigTable::text(std::string_view key) {
 const toml::table* ConfigTable::table(std::string_view key) {
   const toml::node* node = find(key);
   if (node != nullptr && !node->is_table()) {
-    const std::string home = home_of(key);
-    fail(key, fmt::format("must be a table, as [{}.NAME]{}", key, home.empty() ? "" : "; else " + home));
+    fail(key, fmt::format("must be a table, as [{}.NAME]", key));
   }
   return node == nullptr ? nullptr : node->as_table();
 }
@@ -82,9 +48,6 @@ const toml::array* ConfigTable::array(std::string_view key) {
 void ConfigTable::reject_unknown_keys() const {
   for (const auto& [key, node] : *table_) {
     if (known_.contains(key.str())) continue;
-    if (const std::string home = home_of(key.str()); !home.empty()) {
-      fail(key.str(), "unknown key here; " + home);
-    }
     std::string expected;
     for (const std::string& name : known_) expected += (expected.empty() ? "" : ", ") + name;
     fail(key.str(), "unknown key; known here are " + expected);
