@@ -18,7 +18,6 @@ struct LoaderCommandLine {
   std::string config_path{kDefaultConfigPath};
   bool once = false;
   bool check_config = false;
-  bool json = false;
   std::optional<std::string> log_level;  // instead of the configuration's
   char* const* arguments = nullptr;      // of main(), for a reload
 

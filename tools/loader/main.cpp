@@ -42,11 +42,9 @@ LoaderCommandLine parse_command_line(int argc, char* const* argv) {
       ->type_name("FILE")
       ->capture_default_str();
   auto* once = app.add_flag("--once", line.once, "Refresh every set once, then end");
-  auto* check =
-      app.add_flag("--check-config", line.check_config,
-                   "Print what the configuration says, then end; keysieve doctor asks the stores too")
-          ->excludes(once);
-  app.add_flag("--json", line.json, "With --check-config: print JSON")->needs(check);
+  app.add_flag("--check-config", line.check_config,
+               "Print what the configuration says, then end; keysieve doctor asks the stores too")
+      ->excludes(once);
   app.add_option("--log-level", line.log_level, "Instead of the configuration's log_level")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
@@ -85,7 +83,7 @@ void warn_of_risks(const LoaderConfig& config) {
 int run(const LoaderCommandLine& line) {
   LoaderConfig config = load_config(line.config_path);
   if (line.check_config) {
-    fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
+    fmt::print("{}", summary_text(config));
     if (std::fflush(stdout) != 0) end_if_reader_is_gone(errno);
     warn_of_risks(config);
     return 0;

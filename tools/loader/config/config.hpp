@@ -67,7 +67,6 @@ LoaderConfig load_config(const std::string& path);
 
 // What --check-config prints: the configuration as it was understood, defaults filled in, no passwords.
 std::string summary_text(const LoaderConfig& config);
-std::string summary_json(const LoaderConfig& config);
 
 // Root may write anywhere, but not as a loader beside the one of the service: that user could not go on with
 // what root has made. Throws Permission that names the user if this is root, and the directory, the cache or

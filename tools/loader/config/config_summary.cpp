@@ -2,16 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tools/program/accounts.hpp"
-#include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string limit_text(std::uint64_t bytes) {
   return bytes == 0 ? "no limit" : format_bytes(bytes);
@@ -22,31 +17,19 @@ std::string interval_text(std::chrono::milliseconds interval) {
   return format_duration(std::chrono::duration_cast<std::chrono::seconds>(interval));
 }
 
-Json limit_json(std::uint64_t bytes) {
-  return bytes == 0 ? Json(nullptr) : Json(bytes);
+std::string group_text(const std::optional<gid_t>& group) {
+  return group ? ", group " + group_name(*group) : "";
 }
 
 std::string status_text(const std::optional<StatusConfig>& status) {
   if (!status) return "status off\n";
-  return fmt::format("status {}{}\n", status->listen,
-                     status->group ? ", group " + group_name(*status->group) : "");
-}
-
-Json status_json(const std::optional<StatusConfig>& status) {
-  if (!status) return nullptr;
-  return {{"listen", status->listen}, {"gid", or_null(status->group)}};
+  return fmt::format("status {}{}\n", status->listen, group_text(status->group));
 }
 
 std::string signed_by_text(const PublicKeys& keys) {
   std::string text;
   for (const PublicKey& key : keys) text += (text.empty() ? ", signed by " : " or ") + to_hex(key);
   return text;
-}
-
-Json public_keys_json(const PublicKeys& keys) {
-  Json json = Json::array();
-  for (const PublicKey& key : keys) json.push_back(to_hex(key));
-  return json;
 }
 
 std::string set_text(const SetConfig& set) {
@@ -67,39 +50,15 @@ std::uint64_t bytes_of(const SeenConfig& seen) {
 
 std::string seen_text(const SeenConfig& seen) {
   const SeenSize size = seen_plan(seen, {}).size;
-  return fmt::format("seen {}: {} in each of {} of {}, fpr {}: {}, {} bits per key; on_unavailable {}, {}\n",
-                     seen.name, format_count_of(seen.keys, "key"), format_count_of(seen.windows, "window"),
-                     format_duration(seen.window), format_share(seen.fpr), format_bytes(bytes_of(seen)),
-                     format_count(size.words * kWordBits / seen.keys), to_string(seen.on_unavailable),
-                     seen.store.empty() ? "not saved"
-                                        : fmt::format("saved in {} every {}, as host {}", seen.store,
-                                                      interval_text(seen.save_interval), seen.host));
-}
-
-Json seen_json(const SeenConfig& seen) {
-  return {{"name", seen.name},
-          {"keys", seen.keys},
-          {"window_seconds", seen.window.count()},
-          {"windows", seen.windows},
-          {"fpr", seen.fpr},
-          {"bytes", bytes_of(seen)},
-          {"on_unavailable", to_string(seen.on_unavailable)},
-          {"gid", or_null(seen.group)},
-          {"store", text_or_null(seen.store)},
-          {"save_interval_ms", seen.save_interval.count()},
-          {"host", seen.host}};
-}
-
-Json set_json(const SetConfig& set) {
-  return {{"name", set.name},
-          {"store", set.store},
-          {"public_keys", public_keys_json(set.public_keys)},
-          {"max_fpr", or_null(set.guards.max_fpr)},
-          {"max_size_bytes", limit_json(set.max_bytes)},
-          {"max_shrink", or_null(set.guards.max_shrink)},
-          {"max_changed", set.guards.max_changed},
-          {"min_keys", set.guards.min_keys},
-          {"required_keys", set.guards.required_keys.size()}};
+  return fmt::format(
+      "seen {}: {} in each of {} of {}, fpr {}: {}, {} bits per key; on_unavailable {}{}, {}\n", seen.name,
+      format_count_of(seen.keys, "key"), format_count_of(seen.windows, "window"),
+      format_duration(seen.window), format_share(seen.fpr), format_bytes(bytes_of(seen)),
+      format_count(size.words * kWordBits / seen.keys), to_string(seen.on_unavailable),
+      group_text(seen.group),
+      seen.store.empty() ? "not saved"
+                         : fmt::format("saved in {} every {}, as host {}", seen.store,
+                                       interval_text(seen.save_interval), seen.host));
 }
 
 }  // namespace
@@ -116,27 +75,6 @@ std::string summary_text(const LoaderConfig& config) {
   for (const SetConfig& set : config.sets) text += set_text(set);
   for (const SeenConfig& seen : config.seen) text += seen_text(seen);
   return text;
-}
-
-std::string summary_json(const LoaderConfig& config) {
-  Json json = {{"directory", config.directory},
-               {"cache", config.cache},
-               {"gid", or_null(config.group)},
-               {"poll_interval_ms", config.poll_interval.count()},
-               {"max_total_size_bytes", limit_json(config.max_total_bytes)},
-               {"log_level", config.log_level},
-               {"status", status_json(config.status)},
-               {"stores", Json::array()},
-               {"sets", Json::array()},
-               {"seen_sets", Json::array()}};
-  for (const StoreConfig& store : config.stores) {
-    json["stores"].push_back(
-        {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
-  }
-  for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
-  for (const SeenConfig& seen : config.seen) json["seen_sets"].push_back(seen_json(seen));
-  // The path in a store's URL may be any bytes.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace keysieve
