@@ -155,7 +155,6 @@ class BuildVerb {
       throw Error(ErrorKind::Data, lists_.keys.source() + ": holds no keys; set " + settings_.set_name +
                                        " is not built (--min-keys 0 builds an empty one)");
     }
-    progress.announce(format_count_of(builder.keys_given(), "key"));
     Written written(output_path_, builder);
     check_guards(guards, *written.view, model.baseline);
     written.file.commit();

@@ -81,17 +81,11 @@ void ProgressLine::show_bytes(std::uint64_t done, std::uint64_t total) {
 }
 
 void ProgressLine::show_keys(std::uint64_t keys) {
-  if (!on_terminal_ || keys < next_look_) return;
-  next_look_ = keys + kKeysBetweenLooks;
   if (is_due()) show(format_count_of(keys, "key"));
 }
 
 void ProgressLine::show_count(std::uint64_t done, std::uint64_t total, std::string_view what) {
   if (is_due()) show(fmt::format("{} of {} {}", format_count(done), format_count(total), what));
-}
-
-void ProgressLine::announce(const std::string& text) {
-  if (on_terminal_) show(text);
 }
 
 bool ProgressLine::is_due() {

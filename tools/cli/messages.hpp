@@ -43,19 +43,14 @@ class ProgressLine {
   void show_keys(std::uint64_t keys);
   // "12 of 345 chunks".
   void show_count(std::uint64_t done, std::uint64_t total, std::string_view what);
-  // Before work that says nothing while it goes on.
-  void announce(const std::string& text);
 
  private:
-  static constexpr std::uint64_t kKeysBetweenLooks = 4096;  // at the clock
-
   [[nodiscard]] bool is_due();
   void show(const std::string& text);
 
   std::string what_;
   bool on_terminal_;
   bool shown_ = false;
-  std::uint64_t next_look_ = kKeysBetweenLooks;
   std::chrono::steady_clock::time_point next_at_{};
 };
 
