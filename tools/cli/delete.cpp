@@ -48,7 +48,23 @@ class SeenSetHere {
  public:
   // As root it becomes the owner of the set's folder for that and for remove(): segments of others are left
   // alone, see remove_segment(). Throws Locked while keysieved has the set, and as SeenWriter.
-  SeenSetHere(const std::string& directory, const std::string& set_name);
+  SeenSetHere(const std::string& directory, const std::string& set_name)
+      : folder_(seen_directory(directory) + "/" + set_name) {
+    const AsOwner owner(folder_);
+    try {
+      writer_.emplace(directory, set_name, std::nullopt);
+      const bool is_whole = writer_->adopt();
+      is_left_ = !writer_->has_page() || (is_whole && is_marked(writer_->page()));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Locked) throw;
+      throw Error(ErrorKind::Locked, fmt::format("{}; keysieved would begin the set again, so remove its "
+                                                 "[[seen]] and reload keysieved first",
+                                                 error.what()));
+    }
+    for (const OpenFilter& one : writer_->filters()) bytes_ += one.plan.segment_bytes();
+    text_ = fmt::format("{} of {} in {}", format_count_of(writer_->filters().size(), "filter"),
+                        format_bytes(bytes_), folder_);
+  }
 
   // "2 filters of 1.0 MiB in /run/keysieve/seen.d/clicks"
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -56,7 +72,10 @@ class SeenSetHere {
   // Whether the loader has marked it as not configured any more. Else it may begin the set again.
   [[nodiscard]] bool is_left() const noexcept { return is_left_; }
 
-  void remove();
+  void remove() {
+    const AsOwner owner(folder_);
+    writer_->remove();
+  }
 
  private:
   std::string folder_;
@@ -65,29 +84,6 @@ class SeenSetHere {
   std::uint64_t bytes_ = 0;
   bool is_left_ = false;
 };
-
-SeenSetHere::SeenSetHere(const std::string& directory, const std::string& set_name)
-    : folder_(seen_directory(directory) + "/" + set_name) {
-  const AsOwner owner(folder_);
-  try {
-    writer_.emplace(directory, set_name, std::nullopt);
-    const bool is_whole = writer_->adopt();
-    is_left_ = !writer_->has_page() || (is_whole && is_marked(writer_->page()));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Locked) throw;
-    throw Error(ErrorKind::Locked, fmt::format("{}; keysieved would begin the set again, so remove its "
-                                               "[[seen]] and reload keysieved first",
-                                               error.what()));
-  }
-  for (const OpenFilter& one : writer_->filters()) bytes_ += one.plan.segment_bytes();
-  text_ = fmt::format("{} of {} in {}", format_count_of(writer_->filters().size(), "filter"),
-                      format_bytes(bytes_), folder_);
-}
-
-void SeenSetHere::remove() {
-  const AsOwner owner(folder_);
-  writer_->remove();
-}
 
 struct Found {
   std::optional<SeenSetHere> here;
