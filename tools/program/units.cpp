@@ -55,16 +55,6 @@ std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const
   return std::nullopt;
 }
 
-// "1e6" or "2.5e6"; nothing if it is no whole number, or over 63 bits.
-std::optional<std::uint64_t> parse_scientific(std::string_view text) {
-  long double number = 0;  // exact for all of them
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_all = error == std::errc{} && end == text.data() + text.size();
-  const bool is_whole = !std::signbit(number) && number < 0x1p63L && number == std::floor(number);
-  if (!is_all || !is_whole || text.find_first_of("eE") == std::string_view::npos) return std::nullopt;
-  return static_cast<std::uint64_t>(number);
-}
-
 constexpr double kLeastShare = 1e-10;    // a tenth of the lowest target FPR
 constexpr double kMostBitsPerKey = 100;  // more tells of the header and of an unfilled shard
 
@@ -81,10 +71,9 @@ std::uint64_t parse_count(std::string_view text) {
 std::uint64_t parse_key_count(std::string_view text) {
   constexpr std::array<Unit, 3> kThousands{{{"", 1}, {"k", 1000}, {"M", 1'000'000}}};
   if (const auto count = parse_amount(text, kThousands)) return *count;
-  if (const auto count = parse_scientific(text)) return *count;
-  refuse(text,
-         "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000, 80k "
-         "or 8e4");
+  refuse(
+      text,
+      "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000 or 80k");
 }
 
 std::uint64_t parse_bytes(std::string_view text) {

@@ -12,7 +12,7 @@
 namespace keysieve {
 
 std::uint64_t parse_count(std::string_view text);      // "80000", no sign
-std::uint64_t parse_key_count(std::string_view text);  // also "80k", "5M" and "2.5e6"
+std::uint64_t parse_key_count(std::string_view text);  // also "80k" and "5M"
 std::uint64_t parse_bytes(std::string_view text);  // "4096", "4KiB", "64MiB", "1GiB"; also "4k", "64M", "1G"
 std::chrono::milliseconds parse_duration(std::string_view text);  // "500ms", "5s", "10m", "2h", "2d"
 double parse_share(std::string_view text);                        // "20%" or "0.2"; 0 to 1

@@ -30,11 +30,8 @@ TEST(KeyCounts, AreWholeNumbersThousandsOrMillions) {
   EXPECT_EQ(parse_key_count("80000"), 80'000U);
   EXPECT_EQ(parse_key_count("30k"), 30'000U);
   EXPECT_EQ(parse_key_count("5M"), 5'000'000U);
-  EXPECT_EQ(parse_key_count("1e6"), 1'000'000U);
-  EXPECT_EQ(parse_key_count("2.5E6"), 2'500'000U);
   expect_refused(parse_key_count,
-                 {"1e", "e6", "1.5e0", "1e-1", "1e19", "1e6k", "1 e6", "1e99999999999999999999", "", "k",
-                  "30K", "30 k", "1.5M", "-1k", "30kk", "9223372036854775807k"});
+                 {"1e6", "", "k", "30K", "30 k", "1.5M", "-1k", "30kk", "9223372036854775807k"});
 }
 
 TEST(Sizes, AreBytesOrPowersOf1024) {
