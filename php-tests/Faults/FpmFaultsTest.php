@@ -45,7 +45,7 @@ final class FpmFaultsTest extends TestCase
                     self::assertSame('right', $request->body());
                     ++$answered;
                 } catch (\RuntimeException $exception) {
-                    self::assertStringContainsString('closed the connection', $exception->getMessage());
+                    self::assertStringStartsWith('cgi-fcgi ended with 253', $exception->getMessage(), 'php-fpm has closed the connection');
                 }
             }
             self::assertGreaterThanOrEqual(2, $answered, 'one worker was killed, which had one request');

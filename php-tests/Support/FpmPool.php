@@ -55,7 +55,7 @@ final class FpmPool
     public function request(string $query = '', ?string $pool = null, array $parameters = []): FastCgiRequest
     {
         $pool ??= array_key_first($this->pools);
-        return new FastCgiRequest("tcp://{$this->address($pool)}", $this->seenFrom($pool, $this->page), $query, $parameters);
+        return new FastCgiRequest($this->address($pool), $this->seenFrom($pool, $this->page), $query, $parameters);
     }
 
     /** Host and port. */

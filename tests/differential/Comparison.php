@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Differential;
 
-/** Says where two answers differ. */
+/** Says where two answers differ, and shows values in one line. */
 final class Comparison
 {
+    private const LONGEST = 400;
+
     /**
      * @param array<mixed> $extension
      * @param array<mixed> $package
@@ -15,7 +17,7 @@ final class Comparison
     public static function difference(array $extension, array $package): ?string
     {
         if (isset($extension['returned']) !== isset($package['returned'])) {
-            return Shown::value($extension) . ' and ' . Shown::value($package);
+            return self::shown($extension) . ' and ' . self::shown($package);
         }
         return self::firstDifference($extension, $package, '');
     }
@@ -26,12 +28,12 @@ final class Comparison
             return null;
         }
         if (!is_array($one) || !is_array($other)) {
-            return "$at: " . Shown::value($one) . ' and ' . Shown::value($other);
+            return "$at: " . self::shown($one) . ' and ' . self::shown($other);
         }
         foreach ($one + $other as $index => $value) {
             if (!array_key_exists($index, $one) || !array_key_exists($index, $other)) {
                 $which = array_key_exists($index, $one) ? 'extension' : 'package';
-                return "$at/$index: only the $which has it, " . Shown::value($value);
+                return "$at/$index: only the $which has it, " . self::shown($value);
             }
             $difference = self::firstDifference($one[$index], $other[$index], "$at/$index");
             if ($difference !== null) {
@@ -39,5 +41,11 @@ final class Comparison
             }
         }
         return "$at: in another order";
+    }
+
+    public static function shown(mixed $value): string
+    {
+        $text = addcslashes(preg_replace('/\n */', ' ', var_export($value, true)), "\0..\37\177..\377");
+        return strlen($text) > self::LONGEST ? substr($text, 0, self::LONGEST) . '…' : $text;
     }
 }

@@ -22,8 +22,9 @@ final readonly class Question
 
     public function describe(): string
     {
-        $of = $this->set === null ? '' : (count($this->set) === 2 ? 'new Map(' : 'new Set(') . Shown::elements($this->set) . ')->';
-        return "$of$this->call(" . Shown::elements($this->arguments) . ($this->isStrict ? '), strict' : '), coercive');
+        $shown = static fn (array $arguments): string => implode(', ', array_map(Comparison::shown(...), $arguments));
+        $of = $this->set === null ? '' : (count($this->set) === 2 ? 'new Map(' : 'new Set(') . $shown($this->set) . ')->';
+        return "$of$this->call({$shown($this->arguments)})" . ($this->isStrict ? ', strict' : ', coercive');
     }
 }
 

@@ -12,13 +12,13 @@ final class Story
     private const MOST_STEPS = 7;
     private const SWITCHES = ['0', '1', '2', '"off"', '"On"', '"yes"', '"true"', 'foo', '""', '"no"', '" 1"', '-1', '0x1'];
 
-    public readonly string $set;
-    /** @var array<string, string> of php.ini */
-    public readonly array $settings;
-    /** @var list<string> what was done */
-    public array $steps = [];
     public int $questions = 0;
 
+    private readonly string $set;
+    /** @var array<string, string> of php.ini */
+    private readonly array $settings;
+    /** @var list<string> what was done */
+    private array $steps = [];
     private readonly Random $random;
     private readonly SetHistory $history;
     private readonly Agreed $agreed;
@@ -42,8 +42,8 @@ final class Story
         return SharedMemory::folder($this->set);
     }
 
-    /** Until something is wrong. Returns what. */
-    public function tell(): ?Finding
+    /** Until something is wrong. Returns what, and what led to it. */
+    public function tell(): ?string
     {
         $finding = null;
         $questions = new Questions($this->random, $this->set, Stage::COMPANION);
@@ -57,7 +57,7 @@ final class Story
                 $finding = $this->ask($asked);
             }
         } catch (Died $death) {
-            $finding = new Finding($this, $this->asked, $death->getMessage());
+            $finding = $this->finding($this->asked, $death->getMessage());
         }
         return $finding;
     }
@@ -66,7 +66,7 @@ final class Story
      * @param list<Question> $questions
      * @throws Died
      */
-    private function ask(array $questions): ?Finding
+    private function ask(array $questions): ?string
     {
         foreach ($this->workers as $worker) {
             $worker->ask($questions);
@@ -83,7 +83,7 @@ final class Story
     }
 
     /** @param array{extension: array<string, mixed>, package: array<string, mixed>} $answers */
-    private function judge(Question $question, array $answers): ?Finding
+    private function judge(Question $question, array $answers): ?string
     {
         $answers = $this->agreed->alike($question, $answers);
         $wrong = Comparison::difference(...$answers);
@@ -94,7 +94,17 @@ final class Story
             $notices = preg_grep('/ Passing null to parameter /', $answer['notices'] ?? [], PREG_GREP_INVERT);
             $wrong = $notices === [] ? $wrong : "the $implementation lets PHP say: " . reset($notices);
         }
-        return $wrong === null ? null : new Finding($this, $question, $wrong);
+        return $wrong === null ? null : $this->finding($question, $wrong);
+    }
+
+    private function finding(Question $question, string $wrong): string
+    {
+        $settings = http_build_query($this->settings, '', ' ');
+        $lines = ["seed $this->seed" . ($settings === '' ? '' : ", $settings")];
+        foreach ($this->steps as $number => $step) {
+            $lines[] = '  ' . $number + 1 . ". $step";
+        }
+        return implode("\n", [...$lines, "  {$question->describe()}", "  $wrong"]);
     }
 
     /** @return array<string, string> */

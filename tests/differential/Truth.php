@@ -55,10 +55,10 @@ final class Truth
         foreach (array_intersect_key($question->arguments[0]->elements, $answer['returned']) as $index => $key) {
             $maybe = $answer['returned'][$index];
             if (!$maybe && ($this->nothingIsAbsent || (is_string($key) && isset($certain[$key])))) {
-                return Shown::value($key) . ' is absent';
+                return Comparison::shown($key) . ' is absent';
             }
             if ($maybe && $isReady && is_string($key) && isset($absent[$key])) {
-                return Shown::value($key) . ' is maybe, though it is known to be absent';
+                return Comparison::shown($key) . ' is maybe, though it is known to be absent';
             }
         }
         return null;

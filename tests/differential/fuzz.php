@@ -26,7 +26,15 @@ do {
     $started = $now;
     $story = new Story($seed++, $stage);
     $finding = $story->tell();
-    $finding?->show($kept);
+    if ($finding !== null) {
+        $folder = "$kept/$story->seed";
+        $text = "finding: $finding\n  again: tests/differential/run BUILD_DIRECTORY --seed $story->seed; its files: $folder\n";
+        Program::succeed(['rm', '-rf', $folder]);
+        mkdir($folder, recursive: true);
+        file_exists($story->folder()) && Program::succeed(['cp', '-a', '--', $story->folder(), $folder]);
+        file_put_contents("$folder/finding", $text);
+        echo $text;
+    }
     Program::succeed(['rm', '-rf', $story->folder()]);
     ++$stories;
     $questions += $story->questions;
