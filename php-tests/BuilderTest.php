@@ -235,23 +235,6 @@ final class BuilderTest extends TestCase
         $this->assertLeavesAlone('fed'); // keys may have been added
     }
 
-    public function testLeavesASetAloneToWhichKeysWereAdded(): void
-    {
-        SharedMemory::putWithLayer('added', ['apple']);
-        SharedMemory::addLive('added', 'pear');
-        $this->assertLeavesAlone('added');
-    }
-
-    public function testLeavesAddedKeysAloneIfThereIsNoUsablePage(): void
-    {
-        foreach ([unlink(...), static fn (string $page) => file_put_contents($page, 'damaged')] as $number => $damage) {
-            SharedMemory::putWithLayer("pageless-$number", ['apple']);
-            SharedMemory::addLive("pageless-$number", 'pear');
-            $damage(SharedMemory::folder("pageless-$number") . '/control');
-            $this->assertLeavesAlone("pageless-$number");
-        }
-    }
-
     public function testMakesTheDirectoryAgainAndGivesTheFolderItsGroup(): void
     {
         $directory = "$this->folder/sets";
@@ -264,38 +247,34 @@ final class BuilderTest extends TestCase
         self::assertSame([65534, 65534], [filegroup("$directory/others"), filegroup("$directory/others/control")]);
     }
 
-    public function testLeavesTheFolderOfAnotherUserAlone(): void
+    /** @return iterable<string, array{\Closure(string, string): mixed}> what is done to a set and its folder */
+    public static function setsToLeaveAlone(): iterable
     {
-        self::needsRoot();
-        $this->publish('given-away', 'apple');
-        chown(SharedMemory::folder('given-away'), 65534);
-        $this->assertLeavesAlone('given-away');
+        $add = static fn (string $set) => [SharedMemory::putWithLayer($set, ['apple']), SharedMemory::addLive($set, 'pear')];
+        yield 'to which keys were added' => [$add];
+        yield 'the same without its page' => [static fn (string $set, string $folder) => [$add($set), unlink("$folder/control")]];
+        yield 'the same with a damaged page' => [static fn (string $set, string $folder) => [$add($set), file_put_contents("$folder/control", 'damaged')]];
+        yield 'of another user' => [static fn (string $set, string $folder) => [self::needsRoot(), chown($folder, 65534)]];
+        yield 'of another version' => [static function (string $set, string $folder): void {
+            SharedMemory::overwrite("$folder/control", substr_replace(file_get_contents("$folder/control"), pack('v', 3), 12, 2));
+        }];
+        yield 'that another process publishes' => [static function (string $set, string $folder): mixed {
+            $lock = fopen("$folder/lock", 'r');
+            flock($lock, LOCK_EX);
+            return $lock;
+        }];
+        yield 'that is bypassed' => [static fn (string $set) => SharedMemory::bypass($set)];
     }
 
-    public function testLeavesABypassedSetAloneUntilTheBypassIsOver(): void
+    #[DataProvider('setsToLeaveAlone')]
+    public function testLeavesASetAlone(\Closure $change): void
     {
-        SharedMemory::put('bypassed', ['apple']);
-        Program::keysieve('bypass', '--directory', SharedMemory::directory(), 'bypassed', '--for', '1h');
-        $this->assertLeavesAlone('bypassed');
-        Program::keysieve('bypass', '--directory', SharedMemory::directory(), 'bypassed', '--off');
-        $this->publish('bypassed', 'pear');
-        self::assertFalse($this->askedByAnother('bypassed', 'apple'));
-    }
-
-    public function testLeavesAPageOfAnotherVersionAlone(): void
-    {
-        $this->publish('another-version', 'apple');
-        $page = SharedMemory::folder('another-version') . '/control';
-        SharedMemory::overwrite($page, substr_replace(file_get_contents($page), pack('v', 3), 12, 2));
-        $this->assertLeavesAlone('another-version');
-    }
-
-    public function testLeavesASetAloneThatAnotherProcessPublishes(): void
-    {
-        $this->publish('locked', 'apple');
-        $lock = fopen(SharedMemory::folder('locked') . '/lock', 'r');
-        flock($lock, LOCK_EX);
-        $this->assertLeavesAlone('locked');
+        static $number = 0;
+        $set = 'alone-' . ++$number;
+        $this->publish($set, 'apple');
+        $this->publish($set, 'apple');
+        $lock = $change($set, SharedMemory::folder($set)); // if it gives one, until the end
+        $this->assertLeavesAlone($set);
     }
 
     private function assertLeavesAlone(string $set): void

@@ -98,6 +98,8 @@ final class InfoTest extends TestCase
     public function testStatsCountCallsAndKeysPerSet(): void
     {
         SharedMemory::put('counted', ['apple', 'pear']);
+        SharedMemory::publishWithLayer(SharedMemory::buildMap('counted-map', ['apple' => 3, 'pear' => 4]));
+        SharedMemory::addLive('counted-map', 'plum');
         $script = PhpScript::run(<<<'PHP'
             echo json_encode(KeySieve\stats()), "\n";
             $set = new Set('counted');
@@ -110,13 +112,20 @@ final class InfoTest extends TestCase
             $set->info();
             KeySieve\may_contain('uncounted', 'apple');
             KeySieve\candidate_sets(['counted', 'uncounted'], 'pear');
+            $none = fn () => null;
+            foreach ([[null, ['apple', 'absent', 'plum']], ['another profile', ['apple']]] as [$profile, $keys]) {
+                $map = new KeySieve\Map('counted-map', $profile);
+                array_map(fn (string $key) => $map->get($key, $none), $keys);
+                $map->getMany([...$keys, 'pear'], fn () => []);
+            }
             echo json_encode(KeySieve\stats()), "\n";
             PHP);
         self::assertSame(
             "[]\n"
                 . '{"counted":{"calls":5,"maybe":104,"absent":4,"unavailable":0},'
                 . '"never-asked":{"calls":0,"maybe":0,"absent":0,"unavailable":0},'
-                . '"uncounted":{"calls":2,"maybe":0,"absent":0,"unavailable":2}}' . "\n",
+                . '"uncounted":{"calls":2,"maybe":0,"absent":0,"unavailable":2},'
+                . '"counted-map":{"calls":6,"maybe":5,"absent":2,"unavailable":3}}' . "\n",
             $script->output,
         );
     }

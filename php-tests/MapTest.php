@@ -198,24 +198,6 @@ final class MapTest extends TestCase
         );
     }
 
-    public function testStatsCountKeysOfMaps(): void
-    {
-        SharedMemory::publishWithLayer(SharedMemory::buildMap('counted-map', ['apple' => 3, 'pear' => 4]));
-        SharedMemory::addLive('counted-map', 'plum');
-        $script = PhpScript::run(<<<'PHP'
-            $map = new KeySieve\Map('counted-map');
-            $none = fn () => null;
-            $map->get('apple', $none);
-            $map->get('absent', $none);
-            $map->get('plum', $none);
-            $map->getMany(['apple', 'pear', 'absent', 'plum', 'apple'], fn () => []);
-            (new KeySieve\Map('counted-map', 'other'))->get('apple', $none);
-            (new KeySieve\Map('counted-map', 'other'))->getMany(['apple', 'pear'], fn () => []);
-            echo json_encode(KeySieve\stats());
-            PHP);
-        self::assertSame('{"counted-map":{"calls":6,"maybe":6,"absent":2,"unavailable":3}}', $script->output);
-    }
-
     /** @return iterable<string, array{mixed, string}> what $ifUnknown returns, and how the message goes on */
     public static function wrongValues(): iterable
     {

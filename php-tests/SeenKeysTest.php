@@ -136,11 +136,6 @@ final class SeenKeysTest extends TestCase
         self::assertSame("keysieve: $message: every call throws\n", $script->errors);
     }
 
-    public function testHasItsName(): void
-    {
-        self::assertSame('clicks', (new SeenSet(name: 'clicks'))->name);
-    }
-
     /** With one window, for a set. */
     private function make(string $class): SeenKeys
     {

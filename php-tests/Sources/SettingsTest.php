@@ -155,13 +155,6 @@ final class SettingsTest extends TestCase
         self::assertSame(json_encode($expected, JSON_UNESCAPED_SLASHES), $script->output, $script->errors);
     }
 
-    public function testAFractionIsAKeyAlsoForACallerWithStrictTypes(): void
-    {
-        SharedMemory::put('fractions', ['1.5', '2']);
-        $set = new Set('fractions');
-        self::assertSame([true, true, false], [$set->mayContain(1.5), $set->mayContain(2.0), $set->mayContain(2.5)]);
-    }
-
     public function testAForkedProcessReadsByItself(): void
     {
         SharedMemory::putWithLayer('forked', ['apple']);
