@@ -62,7 +62,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $this->buildAgain("$console keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
-        self::assertStringContainsString("fruits: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build")->output);
+        self::assertStringContainsString("shop: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build shop")->output);
         self::assertStringContainsString("'files:$application/var/sets'", $this->examples->shell("$console debug:config keysieve source")->output);
         $consume = "$console messenger:consume async --time-limit=120 --limit";
         $this->examples->shell("$consume=2");
@@ -87,7 +87,7 @@ final class ApplicationsTest extends FrameworkTestCase
         $this->buildAgain("$artisan keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
 
-        self::assertStringContainsString("fruits: 2 keys, in $application/storage/sets\n", $this->examples->shell("$artisan keysieve:build")->output);
+        self::assertStringContainsString("shop: 2 keys, in $application/storage/sets\n", $this->examples->shell("$artisan keysieve:build shop")->output);
         $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
         $this->examples->shell("$work=2");
         self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
@@ -116,7 +116,6 @@ final class ApplicationsTest extends FrameworkTestCase
     {
         $application = Framework::application($framework);
         Program::succeed(['cp', '-r', __DIR__ . "/../applications/$name/.", $application]);
-        copy(__DIR__ . '/../applications/Fruits.php', "$application/$source/Fruits.php");
         foreach (self::EXAMPLES as $file) {
             $files[$file] = "$source/" . basename($file);
         }

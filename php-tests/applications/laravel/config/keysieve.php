@@ -8,7 +8,7 @@ return [
     'source' => 'files:' . storage_path('sets'),
     'seen_sets' => ['clicks'],
     'sets' => ['encyclopedia' => TagKey::class, 'shop' => TagKey::class, 'products' => null],
-    'sources' => ['sources.encyclopedia', 'sources.shop', App\Fruits::class],
+    'sources' => ['sources.encyclopedia', 'sources.shop'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
     'adds' => ['redis' => 'default', 'queue' => 'database'],
