@@ -243,22 +243,6 @@ final class FrameworksTest extends FrameworkTestCase
                         password:
                             - KeySieve\Symfony\NotBreached: { message: Known., groups: [Default, strict], payload: warning }
                 YAML];
-            yield "$framework, XML" => [$framework, '', '', 'registration.xml', <<<'XML'
-                <constraint-mapping xmlns="http://symfony.com/schema/dic/constraint-mapping">
-                    <class name="Registration">
-                        <property name="email">
-                            <constraint name="KeySieve\Symfony\NotDisposable"/>
-                        </property>
-                        <property name="password">
-                            <constraint name="KeySieve\Symfony\NotBreached">
-                                <option name="message">Known.</option>
-                                <option name="groups"><value>Default</value><value>strict</value></option>
-                                <option name="payload">warning</option>
-                            </constraint>
-                        </property>
-                    </class>
-                </constraint-mapping>
-                XML];
         }
     }
 
