@@ -16,18 +16,6 @@ use function KeySieve\may_contain;
 /** What the calls answer, from key list to PHP, for every filter kind. */
 final class AnswersTest extends TestCase
 {
-    /**
-     * Every kind of the registry, as the program knows it.
-     *
-     * @return iterable<string, array{string}>
-     */
-    public static function kinds(): iterable
-    {
-        foreach (SharedMemory::kinds() as $kind) {
-            yield $kind => [$kind];
-        }
-    }
-
     public static function setUpBeforeClass(): void
     {
         foreach (self::kinds() as [$kind]) {

@@ -56,7 +56,7 @@ final class InfoTest extends TestCase
     {
         $windows = SeenWindows::open('shown', 100);
         $windows->append();
-        SharedMemory::put('known-info', ['apple'], ['--known-absent', self::listOfAbsent(5_000)]);
+        SharedMemory::put('known-info', ['apple'], ['--known-absent', SharedMemory::list('absent', self::keys(5_000, 'absent'))]);
         SharedMemory::put('plain-info', ['apple', 'pear']);
         SharedMemory::publish(SharedMemory::buildMap('map-info', ['apple' => 65_535]));
         $code = <<<'PHP'
@@ -82,17 +82,17 @@ final class InfoTest extends TestCase
 
     public function testAKnownAbsentKeyIsAbsentUntilItIsAdded(): void
     {
-        SharedMemory::putWithLayer('known-live', range(1, self::KEYS), ['--known-absent', self::listOfAbsent(5_000)]);
+        SharedMemory::putWithLayer('known-live', range(1, self::KEYS), ['--known-absent', SharedMemory::list('absent', self::keys(5_000, 'absent'))]);
         $set = new Set('known-live');
         self::assertSame([self::KEYS, 5_000], [$set->info()->keyCount, $set->info()->knownAbsentCount]);
         self::assertGreaterThan(4096, $set->info()->shardBytes, 'with a second level');
-        $absent = array_map(static fn (int $i): string => "absent$i", range(1, 5_000));
+        $absent = self::keys(5_000, 'absent');
         self::assertSame([], $set->candidates($absent));
         self::assertSame(range(1, self::KEYS), $set->candidates(range(1, self::KEYS)));
-        self::assertFalse($set->mayContain('absent7'));
-        SharedMemory::addLive('known-live', 'absent7');
-        self::assertTrue($set->mayContain('absent7'));
-        self::assertSame(['absent7'], array_values($set->candidates($absent)));
+        self::assertFalse($set->mayContain('absent 7'));
+        SharedMemory::addLive('known-live', 'absent 7');
+        self::assertTrue($set->mayContain('absent 7'));
+        self::assertSame(['absent 7'], array_values($set->candidates($absent)));
     }
 
     public function testStatsCountCallsAndKeysPerSet(): void
@@ -142,13 +142,5 @@ final class InfoTest extends TestCase
         SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
         self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
         self::assertSame(0, $set->info()->addedKeys);
-    }
-
-    /** A list of "absent1" and so on, for `keysieve build --known-absent`. */
-    private static function listOfAbsent(int $count): string
-    {
-        $list = SharedMemory::directory() . '/absent.keys';
-        file_put_contents($list, implode("\n", array_map(static fn (int $i): string => "absent$i", range(1, $count))));
-        return $list;
     }
 }

@@ -76,8 +76,7 @@ final class MapTest extends TestCase
 
     public function testAKnownAbsentKeyHasNoValue(): void
     {
-        $absent = SharedMemory::directory() . '/map.absent';
-        file_put_contents($absent, implode("\n", self::keys(5_000, 'absent')) . "\n");
+        $absent = SharedMemory::list('absent', self::keys(5_000, 'absent'));
         $values = array_combine(self::keys(2_000), range(1, 2_000));
         SharedMemory::publish(SharedMemory::buildMap('exact', $values, ['--fpr', '0.3', '--known-absent', $absent]));
         $map = new Map('exact');

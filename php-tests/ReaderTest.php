@@ -44,19 +44,16 @@ final class ReaderTest extends TestCase
     /** With two levels. The package keeps only single shards of it. */
     public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(): void
     {
-        $absent = SharedMemory::directory() . '/reader.absent';
-        file_put_contents($absent, implode("\n", self::keys(100_000, 'absent')) . "\n");
-        $name = 'large';
-        $options = ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent', $absent];
-        SharedMemory::put($name, range(1, 2_000_000), $options);
-        $file = SharedMemory::directory() . "/$name.ks";
+        $absent = SharedMemory::list('absent', self::keys(100_000, 'absent'));
+        $file = SharedMemory::build('large', range(1, 2_000_000), ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent', $absent]);
+        SharedMemory::publish($file);
         self::assertGreaterThan(2 << 20, filesize($file));
         $keys = [...range(1_990_000, 2_010_000), ...self::keys(2_000, 'absent')];
-        self::assertSame((new Set($name))->mayContainMany($keys), self::answers(new Snapshot($name, self::open($file)), $keys));
+        self::assertSame((new Set('large'))->mayContainMany($keys), self::answers(new Snapshot('large', self::open($file)), $keys));
 
         $whole = file_get_contents($file);
         $whole[-1] = $whole[-1] ^ "\x10"; // of the last shard, whose neighbours have the same checksum
-        $damaged = new Snapshot($name, self::file($whole));
+        $damaged = new Snapshot('large', self::file($whole));
         $refused = 0;
         foreach (range(1, 20_000) as $key) {
             try {
@@ -70,8 +67,7 @@ final class ReaderTest extends TestCase
 
     public function testAWrongByteIsRefusedWhereverItIs(): void
     {
-        $absent = SharedMemory::directory() . '/reader.absent';
-        file_put_contents($absent, implode("\n", self::keys(300, 'absent')) . "\n");
+        $absent = SharedMemory::list('absent', self::keys(300, 'absent'));
         foreach (SharedMemory::kinds() as $kind) {
             $options = ['--kind', $kind, '--shard-size', '1KiB', '--known-absent', $absent];
             self::assertEachWrongByteIsRefused($kind, SharedMemory::build('damaged', self::keys(300), $options), self::answers(...));

@@ -145,8 +145,12 @@ final class SourceBuildTest extends TestCase
     public function testASourceThatCannotBeMadeDoesNotHoldUpTheOthers(): void
     {
         $sources = ['Broken' => static fn () => throw new \RuntimeException('no database'), 'Words' => static fn () => new ListedSource('words', ['apple'])];
+        $sources['Blanks'] = static fn () => new ListedSource('blanks', ['', 'apple', ' ']);
         self::assertFalse((new SourceBuild())->all($sources, [], (string) $this->folder, $this->say(...)));
-        self::assertSame(['Broken: is not built, and what was there stays: no database', "words: 1 keys, in $this->folder"], $this->said);
+        $trouble = static fn (string $name, string $why): string => "$name: is not built, and what was there stays: $why";
+        self::assertSame([
+            $trouble('Broken', 'no database'), "words: 1 keys, in $this->folder", $trouble('blanks', 'no keys by ' . LowerCase::class . ': "", " "'),
+        ], $this->said);
     }
 
     public function testADamagedPageOrAMissingProgramIsSaid(): void

@@ -27,7 +27,7 @@ final class FilesTest extends TestCase
 
     public function testAFileAnswersAndANewerOneTakesItsPlace(): void
     {
-        $this->buildFile(['apple'], ['--key-profile', 'raw', '--known-absent', $this->list('absent', self::keys(1_000, 'absent'))]);
+        $this->buildFile(['apple'], ['--key-profile', 'raw', '--known-absent', SharedMemory::list('absent', self::keys(1_000, 'absent'))]);
         $next = $this->build(['apple', 'pear']);
         $script = $this->ask("files:$this->folder", <<<PHP
             \$say(count((new Set('fruits'))->candidates(array_map(fn (\$i) => "absent \$i", range(1, 1000)))));
@@ -233,19 +233,11 @@ final class FilesTest extends TestCase
         self::assertSame("[true]\n", $script->output);
     }
 
-    /** @return iterable<string, array{string}> */
-    public static function everyKind(): iterable
-    {
-        foreach (SharedMemory::kinds() as $kind) {
-            yield $kind => [$kind];
-        }
-    }
-
-    #[DataProvider('everyKind')]
+    #[DataProvider('kinds')]
     public function testARequestLoadsTwelveFilesAtMostWhetherTheSetIsReadyOrNot(string $kind): void
     {
         self::needsRoot(); // whom the package trusts without the extension posix
-        $keys = $this->list('keys', ['apple']);
+        $keys = SharedMemory::list('keys', ['apple']);
         $this->buildSet($kind, '--kind', $kind, $keys);
         SharedMemory::publishWithLayer("$this->folder/$kind.ks");
         SharedMemory::addLive($kind, 'plum');
@@ -308,19 +300,12 @@ final class FilesTest extends TestCase
     private function build(array $keys, array $options = []): string
     {
         $snapshot = tempnam((string) $this->folder, 'built-');
-        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', ...$options, ...[$this->list('keys', $keys), '-o', $snapshot]);
+        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', ...$options, ...[SharedMemory::list('keys', $keys), '-o', $snapshot]);
         return $snapshot;
     }
 
     private function buildFile(array $keys, array $options = []): void
     {
         rename($this->build($keys, $options), "$this->folder/fruits.ks");
-    }
-
-    /** @param array<string|int> $keys */
-    private function list(string $name, array $keys): string
-    {
-        file_put_contents("$this->folder/$name.list", implode("\n", $keys) . "\n");
-        return "$this->folder/$name.list";
     }
 }

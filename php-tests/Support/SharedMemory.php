@@ -26,10 +26,18 @@ final class SharedMemory
      */
     public static function build(string $set, array $keys, array $options = []): string
     {
-        $separator = in_array('-0', $options, true) ? "\0" : "\n";
-        $list = self::directory() . "/$set.keys";
+        return self::buildOf($set, [...$options, self::list($set, $keys, in_array('-0', $options, true) ? "\0" : "\n")]);
+    }
+
+    /**
+     * @param array<string|int> $keys
+     * @return string a file of them
+     */
+    public static function list(string $name, array $keys, string $separator = "\n"): string
+    {
+        $list = self::directory() . "/$name.keys";
         file_put_contents($list, implode($separator, $keys) . $separator);
-        return self::buildOf($set, [...$options, $list]);
+        return $list;
     }
 
     public static function overwrite(string $file, string $bytes): void

@@ -22,6 +22,14 @@ abstract class TestCase extends \PHPUnit\Framework\TestCase
         return array_map(static fn (int $number): string => "$name $number", $numbers);
     }
 
+    /** @return iterable<string, array{string}> every kind of the registry, as the program knows it */
+    public static function kinds(): iterable
+    {
+        foreach (SharedMemory::kinds() as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
     /**
      * @param callable(): bool $condition is asked again and again
      * @param string|\Closure  $why       what to show if it never holds, or what gives it then
