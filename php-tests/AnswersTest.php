@@ -40,17 +40,6 @@ final class AnswersTest extends TestCase
         }
     }
 
-    public function testAnIntegerIsItsDecimalString(): void
-    {
-        $set = new Set('lines-bloom');
-        for ($number = -2_000; $number < 2_000; ++$number) {
-            self::assertSame($set->mayContain((string) $number), $set->mayContain($number));
-            self::assertSame($set->mayContain((string) $number), $set->mayContainMany([$number])[0]);
-        }
-        SharedMemory::put('seven', [7]);
-        self::assertSame([true, true, false], (new Set('seven'))->mayContainMany([7, '7', '07']), 'other spellings are other keys');
-    }
-
     public function testCandidatesOfAListKeepTheirPlacesHoweverFewTheyAre(): void
     {
         $set = new Set('lines-bloom');

@@ -9,16 +9,12 @@ use KeySieve\Build\WrongKeys;
 use KeySieve\Keys\BuiltIn;
 use KeySieve\Keys\DomainKey;
 use KeySieve\Keys\IntegerKey;
-use KeySieve\Keys\KeyedSet;
 use KeySieve\Keys\KeyFunction;
 use KeySieve\Keys\PasswordHashKey;
 use KeySieve\Keys\PasswordKey;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
-use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
-use KeySieve\Validation\BreachedPasswords;
-use KeySieve\Validation\DisposableDomains;
 use PHPUnit\Framework\Attributes\DataProvider;
 
 /** The built-in key functions, and that `keysieve build` has their rules. */
@@ -70,6 +66,8 @@ final class KeyFunctionTest extends TestCase
     {
         $folder = new Folder('profiles');
         $keys = self::randomKeys(3_000, $function);
+        $made = array_filter(array_map(static fn (string $raw): mixed => self::of($function, $raw), $keys), is_string(...));
+        self::assertSame($made, array_map($function::of(...), $made), 'a key is its own key');
         $allowed = array_filter($keys, static fn (string $key): bool => self::of($function, $key) === $key);
         self::assertGreaterThan(300, count($allowed));
         self::assertGreaterThan(300, count($keys) - count($allowed));
@@ -87,32 +85,12 @@ final class KeyFunctionTest extends TestCase
         }
     }
 
-    /** @param class-string<KeyFunction> $function */
-    #[DataProvider('builtIn')]
-    public function testAKeyIsItsOwnKey(string $function): void
-    {
-        $keys = array_filter(array_map(static fn (string $raw): mixed => self::of($function, $raw), self::randomKeys(3_000, $function)), is_string(...));
-        self::assertSame($keys, array_map($function::of(...), $keys));
-    }
-
     public function testAKeyProfileThatLooksLikeAClassMustBeAKeyFunction(): void
     {
         self::assertSame([true, false, false], array_map(BuiltIn::isFunction(...), [DomainKey::class, DomainKey::profile(), null]));
         foreach (['App\Mistyped', Builder::class] as $profile) {
             self::assertThrows(\InvalidArgumentException::class, $profile, static fn () => BuiltIn::isFunction($profile));
         }
-    }
-
-    public function testValidatorsTakeASetWithItsKeyFunction(): void
-    {
-        $passwords = new BreachedPasswords(new KeyedSet('keyed-passwords', PasswordKey::class));
-        $domains = new DisposableDomains(new KeyedSet('keyed-domains', DomainKey::class));
-        self::assertFalse($passwords->has('123456') || $domains->has('me@trash.example'), 'sets that cannot be asked refuse nobody');
-        SharedMemory::put('keyed-passwords', [self::SHA1], ['--key-profile', PasswordKey::profile()]);
-        SharedMemory::put('keyed-domains', ['trash.example'], ['--key-profile', DomainKey::profile()]);
-        \KeySieve\begin_request();
-        self::assertTrue($passwords->has('123456') && $domains->has('me@trash.example'));
-        self::assertFalse($passwords->has('honest') || $domains->has('me@honest.example'));
     }
 
     /** @param class-string<KeyFunction> $function */

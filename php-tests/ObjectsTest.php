@@ -214,19 +214,16 @@ final class ObjectsTest extends TestCase
     public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
     {
         $script = PhpScript::run(<<<'PHP'
-            set_error_handler(function () {
+            $calls = [
+                Set::class => ['mayContain' => ['a'], 'mayContainMany' => [['a']], 'candidates' => [['a']], 'availability' => [], 'info' => []],
+                KeySieve\Map::class => ['get' => ['a', strlen(...)], 'getMany' => [['a'], count(...)], 'availability' => [], 'info' => []],
+                KeySieve\SeenSet::class => ['addIfNew' => ['a'], 'addManyIfNew' => [['a']], 'mayContain' => ['a'], 'availability' => [], 'info' => []],
+            ];
+            set_error_handler(function () use ($calls) {
                 $object = debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT)[1]['object'];
-                $calls = $object instanceof Set
-                    ? [fn () => $object->mayContain('a'), fn () => $object->mayContainMany(['a']),
-                       fn () => $object->candidates(['a']), fn () => $object->availability(), fn () => $object->info()]
-                    : ($object instanceof KeySieve\Map
-                    ? [fn () => $object->get('a', strlen(...)), fn () => $object->getMany(['a'], count(...)),
-                       fn () => $object->availability(), fn () => $object->info()]
-                    : [fn () => $object->addIfNew('a'), fn () => $object->addManyIfNew(['a']), fn () => $object->mayContain('a'),
-                       fn () => $object->availability(), fn () => $object->info()]);
-                foreach ($calls as $call) {
+                foreach ($calls[$object::class] as $method => $arguments) {
                     try {
-                        $call();
+                        $object->$method(...$arguments);
                         echo "answered\n";
                     } catch (Error $error) {
                         echo $error->getMessage(), "\n";
@@ -234,7 +231,7 @@ final class ObjectsTest extends TestCase
                 }
                 return true;
             });
-            foreach ([Set::class, KeySieve\Map::class, KeySieve\SeenSet::class] as $class) {
+            foreach (array_keys($calls) as $class) {
                 try {
                     new $class(null);
                 } catch (ValueError) {

@@ -113,12 +113,18 @@ final class ValidationTest extends TestCase
 
     public function testASetThatComesIsNotTakenForAListOfAll(): void
     {
-        $passwords = new BreachedPasswords(new Set('coming', PasswordKey::profile()));
-        self::assertFalse($passwords->has('honest'));
+        $passwords = [new BreachedPasswords(new Set('coming', PasswordKey::profile())), new BreachedPasswords(new KeyedSet('coming', PasswordKey::class))];
+        $domains = [new DisposableDomains(new Set('coming-too', DomainKey::profile())), new DisposableDomains(new KeyedSet('coming-too', DomainKey::class))];
+        $refused = static fn (string $password, string $address): array => [
+            ...array_map(static fn (BreachedPasswords $list): bool => $list->has($password), $passwords),
+            ...array_map(static fn (DisposableDomains $list): bool => $list->has($address), $domains),
+        ];
+        self::assertNotContains(true, $refused('honest', 'me@honest.example'));
         SharedMemory::put('coming', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::profile()]);
-        self::assertSoon(static function () use ($passwords): bool {
-            self::assertFalse($passwords->has('honest'));
-            return $passwords->has('123456');
+        SharedMemory::put('coming-too', ['trash.example'], ['--key-profile', DomainKey::profile()]);
+        self::assertSoon(static function () use ($refused): bool {
+            self::assertNotContains(true, $refused('honest', 'me@honest.example'));
+            return !in_array(false, $refused('123456', 'me@trash.example'), true);
         });
     }
 }

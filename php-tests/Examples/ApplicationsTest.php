@@ -4,10 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
-use KeySieve\Tests\Support\Examples;
-use KeySieve\Tests\Support\Framework;
 use KeySieve\Tests\Support\FrameworkTestCase;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -32,7 +29,6 @@ final class ApplicationsTest extends FrameworkTestCase
         'source' => 'KeySieve\Reader\SnapshotFile', // without the extension
         'clicks' => 'KeySieve\SeenSet',
     ];
-    private const EXAMPLES = ['ColumnSet.php', 'Database.php', 'tag_links/TagKey.php', 'tag_links/TagLinks.php'];
 
     private RedisServer $redis;
 
@@ -52,12 +48,9 @@ final class ApplicationsTest extends FrameworkTestCase
     #[DataProvider('symfony')]
     public function testSymfony(string $framework): void
     {
-        $application = $this->application($framework, 'symfony', 'src', [
-            'symfony/keysieve.yaml' => 'config/packages/keysieve.yaml', 'symfony/services.yaml' => 'config/services.yaml',
-            'symfony/InsertArticle.php' => 'src/InsertArticle.php',
-        ]);
+        $application = $this->application($framework);
         $console = "php $application/public/index.php --no-interaction";
-        $this->examples->shell("rm -rf $application/var && mkdir $application/var && $console cache:clear && $console doctrine:schema:create");
+        $this->examples->shell("$console cache:clear && $console doctrine:schema:create");
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
         $this->buildAgain("$console keysieve:build");
         self::assertSame(self::PAGE, $this->page($application));
@@ -75,13 +68,9 @@ final class ApplicationsTest extends FrameworkTestCase
     #[DataProvider('laravel')]
     public function testLaravel(string $framework): void
     {
-        $application = $this->application($framework, 'laravel', 'app', [
-            'laravel/AppServiceProvider.php' => 'app/Providers/AppServiceProvider.php',
-            'laravel/InsertArticle.php' => 'app/Actions/InsertArticle.php',
-        ]);
-        rename("$application/env", "$application/.env");
+        $application = $this->application($framework);
         $artisan = "php $application/artisan --no-interaction";
-        $this->examples->shell("cd $application && rm -f bootstrap/cache/*.php database/database.sqlite storage/looked && touch database/database.sqlite");
+        touch("$application/database/database.sqlite");
         $this->examples->shell("$artisan cache:clear && $artisan migrate --force && $artisan config:cache && $artisan route:cache");
         self::assertFileExists("$application/bootstrap/cache/config.php");
         $this->buildAgain("$artisan keysieve:build");
@@ -105,25 +94,6 @@ final class ApplicationsTest extends FrameworkTestCase
         $said = $this->examples->shell("rm -r $directory/encyclopedia $directory/shop && $command --to directory:$directory")->output;
         self::assertStringContainsString("encyclopedia: 7 keys, published\n", $said);
         self::assertStringContainsString("shop: 2 keys, published\n", $said);
-    }
-
-    /**
-     * The application's folder, with its own files.
-     *
-     * @param array<string, string> $files of the examples, and where they belong
-     */
-    private function application(string $framework, string $name, string $source, array $files): string
-    {
-        $application = Framework::application($framework);
-        Program::succeed(['cp', '-r', __DIR__ . "/../applications/$name/.", $application]);
-        foreach (self::EXAMPLES as $file) {
-            $files[$file] = "$source/" . basename($file);
-        }
-        foreach ($files as $file => $place) {
-            is_dir(dirname("$application/$place")) || mkdir(dirname("$application/$place"));
-            copy(Examples::path($file), "$application/$place");
-        }
-        return $application;
     }
 
     /** @return array<string, mixed> */

@@ -42,8 +42,10 @@ final class FrameworksTest extends FrameworkTestCase
         foreach (Framework::symfony() as $framework) {
             yield "$framework, requests" => [$framework, <<<'PHP'
                 $app = new App();
-                $request = static fn () => Symfony\Component\HttpFoundation\Request::create('/', parameters: ['tag' => '犬']);
-                $asks = static fn (): string => $app->handle($request())->getContent();
+                $asks = static function () use ($app): string {
+                    $app->handle(Symfony\Component\HttpFoundation\Request::create('/no-such-page'));
+                    return json_encode($app->getContainer()->get('keysieve.encyclopedia')->mayContain('犬'));
+                };
                 PHP];
             yield "$framework, messages" => [$framework, <<<'PHP'
                 $container = App::container();
@@ -51,7 +53,7 @@ final class FrameworksTest extends FrameworkTestCase
                     $message = new Symfony\Component\Messenger\Envelope(new stdClass());
                     $container->get('event_dispatcher')
                         ->dispatch(new Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent($message, 'async'));
-                    return json_encode($container->get(Asker::class)->articles->mayContain('犬'));
+                    return json_encode($container->get('keysieve.encyclopedia')->mayContain('犬'));
                 };
                 PHP];
         }
@@ -165,9 +167,9 @@ final class FrameworksTest extends FrameworkTestCase
                 }
                 PHP];
             yield "$framework: publishes its settings" => [$framework, '', <<<'PHP'
-                unlink(TEMPORARY . '/config/keysieve.php');
-                App::artisan(Illuminate\Foundation\Console\VendorPublishCommand::class, ['--tag' => 'keysieve-config']);
-                passthru('diff ' . TEMPORARY . '/config/keysieve.php ' . FOLDER . '/../php/src/Laravel/keysieve.php 2>&1');
+                unlink(APPLICATION . '/config/keysieve.php');
+                App::artisan('vendor:publish', ['--tag' => 'keysieve-config']);
+                passthru('diff ' . APPLICATION . '/config/keysieve.php ' . FOLDER . '/../php/src/Laravel/keysieve.php 2>&1');
                 PHP];
             yield "$framework: refuses a class that was not told its set" => [$framework, "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n" . "Target class [keysieve.ofers] does not exist.\n", <<<'PHP'
                 $app = App::boot();
@@ -195,15 +197,15 @@ final class FrameworksTest extends FrameworkTestCase
                 PHP];
             // As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot.
             yield "$framework: boots with a configuration that was cached before the package came" => [$framework, "[true,false]\n[false,true]\n", <<<'PHP'
-                App::cacheSettings([]);
+                App::cacheSettings(null);
                 $app = App::boot();
                 echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
-                App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
+                App::artisan('config:clear');
                 $app = App::boot();
                 echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
                 PHP];
             yield "$framework: boots with settings that lack what is newer" => [$framework, '[true,false,{"sets":{"shop":null},"source":null,"seen_sets":[],"sources":[],"disposable_domains":null,"breached_passwords":null,"adds":null}]', <<<'PHP'
-                App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
+                App::cacheSettings(['sets' => ['shop' => null]]);
                 $app = App::boot();
                 echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
                 PHP];
@@ -228,14 +230,14 @@ final class FrameworksTest extends FrameworkTestCase
             PHP;
     }
 
-    /** @return iterable<string, array{string, string, string, string, string}> a framework, attributes or a file and what is in it, and the payload */
+    /** @return iterable<string, array{string, string, string, string}> a framework, attributes, and what is in a file */
     public static function constraints(): iterable
     {
         foreach (Framework::symfony() as $framework) {
             yield "$framework, attributes" => [
-                $framework, '#[KeySieve\Symfony\NotDisposable]', "#[KeySieve\Symfony\NotBreached(message: 'Known.', groups: ['Default', 'strict'], payload: 'warning')]", '', '',
+                $framework, '#[KeySieve\Symfony\NotDisposable]', "#[KeySieve\Symfony\NotBreached(message: 'Known.', groups: ['Default', 'strict'], payload: 'warning')]", '{}',
             ];
-            yield "$framework, YAML" => [$framework, '', '', 'registration.yaml', <<<'YAML'
+            yield "$framework, YAML" => [$framework, '', '', <<<'YAML'
                 Registration:
                     properties:
                         email:
@@ -247,12 +249,8 @@ final class FrameworksTest extends FrameworkTestCase
     }
 
     #[DataProvider('constraints')]
-    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework, string $ofEmail, string $ofPassword, string $file, string $constraints): void
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework, string $ofEmail, string $ofPassword, string $constraints): void
     {
-        if ($file !== '') {
-            mkdir("{$this->examples->folder}/config/validator", recursive: true);
-            file_put_contents("{$this->examples->folder}/config/validator/$file", $constraints);
-        }
         $code = <<<PHP
             final class Registration
             {
@@ -264,6 +262,11 @@ final class FrameworksTest extends FrameworkTestCase
                 ) {
                 }
             }
+
+            mkdir(APPLICATION . '/config/validator');
+            file_put_contents(APPLICATION . '/config/validator/registration.yaml', <<<'YAML'
+            $constraints
+            YAML);
 
             PHP . <<<'PHP'
             $validator = App::container()->get('validator');

@@ -37,7 +37,7 @@ final class FpmFaultsTest extends TestCase
             self::assertSoon(static fn (): bool => count($pool->workers()) === 2);
             $victim = $pool->workers()[mt_rand(0, 1)];
             $requests = [$pool->request(), $pool->request(), $pool->request()];
-            usleep(mt_rand(0, 6_000));
+            usleep(mt_rand(0, 12_000)); // a request is there after some milliseconds, and takes 5
             posix_kill($victim, SIGKILL);
             $answered = 0;
             foreach ($requests as $request) {
@@ -45,7 +45,7 @@ final class FpmFaultsTest extends TestCase
                     self::assertSame('right', $request->body());
                     ++$answered;
                 } catch (\RuntimeException $exception) {
-                    self::assertStringStartsWith('cgi-fcgi ended with 253', $exception->getMessage(), 'php-fpm has closed the connection');
+                    self::assertMatchesRegularExpression('/^cgi-fcgi ended with (104|253):/', $exception->getMessage()); // reset or closed
                 }
             }
             self::assertGreaterThanOrEqual(2, $answered, 'one worker was killed, which had one request');

@@ -1,51 +1,23 @@
 <?php
 
-// An application in Symfony: its kernel with its own bundle and that of the package, and the files of examples/symfony.
-// FrameworkTestCase includes it, and gives AUTOLOADER, FOLDER (of the examples) and TEMPORARY.
+// The application in Symfony with a container that each test may change. FrameworkTestCase includes it, and gives APPLICATION, the folder
+// of the application, FOLDER, that of the examples, and TEMPORARY.
 
 declare(strict_types=1);
 
+use App\Kernel;
 use App\TagLinks;
-use KeySieve\Membership;
-use KeySieve\Symfony\KeysieveBundle;
 use Psr\Container\ContainerInterface;
-use Psr\Log\NullLogger;
-use Symfony\Bundle\FrameworkBundle\FrameworkBundle;
-use Symfony\Bundle\FrameworkBundle\Kernel\MicroKernelTrait;
-use Symfony\Component\Config\Loader\LoaderInterface;
 use Symfony\Component\DependencyInjection\Compiler\CompilerPassInterface;
 use Symfony\Component\DependencyInjection\ContainerBuilder;
-use Symfony\Component\HttpFoundation\Request;
-use Symfony\Component\HttpFoundation\Response;
-use Symfony\Component\HttpKernel\Kernel;
-use Symfony\Component\Routing\Loader\Configurator\RoutingConfigurator;
 
 // Symfony hides what it deprecates.
 set_error_handler(static fn (int $level, string $message) => print("deprecated: $message\n"), E_DEPRECATED | E_USER_DEPRECATED);
-require AUTOLOADER;
-require FOLDER . '/ColumnSet.php';
-require FOLDER . '/Database.php';
-require FOLDER . '/tag_links/TagKey.php';
-require FOLDER . '/tag_links/TagLinks.php';
-
-/** A controller, and what else gets sets. */
-final class Asker
-{
-    public function __construct(
-        public readonly Membership $articles,
-        public readonly Membership $offers,
-    ) {
-    }
-
-    public function __invoke(Request $request): Response
-    {
-        return new Response(json_encode($this->articles->mayContain($request->query->get('tag'))));
-    }
-}
+require APPLICATION . '/vendor/autoload.php';
 
 final class App extends Kernel implements CompilerPassInterface
 {
-    use MicroKernelTrait;
+    private const ASKED = [TagLinks::class, 'validator', 'keysieve.encyclopedia'];
 
     /** @param ?Closure(ContainerBuilder): void $prepare */
     public function __construct(private readonly ?Closure $prepare = null)
@@ -61,39 +33,21 @@ final class App extends Kernel implements CompilerPassInterface
         return $app->getContainer();
     }
 
-    public function registerBundles(): iterable
-    {
-        return [new FrameworkBundle(), new KeysieveBundle()];
-    }
-
     public function getProjectDir(): string
     {
-        return TEMPORARY;
+        return APPLICATION;
+    }
+
+    public function getCacheDir(): string
+    {
+        return TEMPORARY . '/cache';
     }
 
     public function process(ContainerBuilder $container): void
     {
-        $container->getDefinition(TagLinks::class)->setPublic(true);
-        $container->getDefinition('validator')->setPublic(true);
+        foreach (self::ASKED as $service) {
+            $container->findDefinition($service)->setPublic(true);
+        }
         $this->prepare?->__invoke($container);
-    }
-
-    protected function configureContainer(ContainerBuilder $container, LoaderInterface $loader): void
-    {
-        $container->loadFromExtension('framework', [
-            'handle_all_throwables' => true,
-            'http_method_override' => false,
-            'php_errors' => ['log' => true],
-            'validation' => ['email_validation_mode' => 'html5'],
-        ]);
-        $loader->load(FOLDER . '/symfony/keysieve.yaml');
-        $loader->load(FOLDER . '/symfony/services.yaml');
-        $container->register(Asker::class, Asker::class)->setAutowired(true)->setPublic(true);
-        $container->register('logger', NullLogger::class);
-    }
-
-    protected function configureRoutes(RoutingConfigurator $routes): void
-    {
-        $routes->add('ask', '/')->controller(Asker::class);
     }
 }

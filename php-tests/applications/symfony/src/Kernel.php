@@ -6,7 +6,7 @@ namespace App;
 
 use Symfony\Bundle\FrameworkBundle\Kernel\MicroKernelTrait;
 
-final class Kernel extends \Symfony\Component\HttpKernel\Kernel
+class Kernel extends \Symfony\Component\HttpKernel\Kernel
 {
     use MicroKernelTrait;
 }
