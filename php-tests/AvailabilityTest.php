@@ -8,7 +8,6 @@ use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\PhpScript;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
@@ -76,17 +75,6 @@ final class AvailabilityTest extends TestCase
             echo $set->info()->publication;
             PHP, environment: $clock->environment());
         self::assertSame('0Ready 0Ready 0Ready 20Expired 0Ready 20Bypassed 0Ready 0Ready 1', $script->output, $script->errors);
-    }
-
-    public function testTheOwnerThatIsTrustedMayBeNamed(): void
-    {
-        self::needsRoot();
-        SharedMemory::put('foreign', ['apple']);
-        Program::output(['chown', '-R', 'nobody', SharedMemory::folder('foreign')]);
-        foreach (['' => 'Missing', 'daemon' => 'Missing', 'nobody' => 'Ready'] as $trusted => $state) {
-            $script = PhpScript::run("echo (new Set('foreign'))->availability()->name;", ['keysieve.owner' => $trusted]);
-            self::assertSame($state, $script->output, $trusted);
-        }
     }
 
     public function testBypassHoldsFromTheNextCallUntilItIsSwitchedOff(): void

@@ -35,7 +35,7 @@ final class LongRunningTest extends TestCase
     {
         $pid = $this->worker->pid();
         self::assertSame([['猫', 2], [null, 0]], $this->links('猫', '犬'));
-        $this->insertDog();
+        $this->examples->query("INSERT INTO articles VALUES ('犬', '犬')");
         self::assertSame([null, 0], $this->links('犬')[0], 'absent as of its generation');
         $this->examples->publish('encyclopedia');
         self::assertSoon(fn (): bool => $this->links('犬') === [['犬', 0]]);
@@ -81,11 +81,6 @@ final class LongRunningTest extends TestCase
     private function push(string ...$pages): void
     {
         $this->redis->command('RPUSH', 'pages', ...$pages);
-    }
-
-    private function insertDog(): void
-    {
-        $this->examples->query("INSERT INTO articles VALUES ('犬', '犬')");
     }
 
     /** @return array{?string, int}[] article and offers of each tag, as the worker says */

@@ -71,13 +71,16 @@ final class SettingsTest extends TestCase
         self::assertSame(1, substr_count($script->errors, 'keysieve.on_unavailable must be "maybe" or "throw", not "exception"'), $script->errors);
     }
 
-    public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
+    public function testAnOwnerIsTrustedByNameIfItCanBeLookedUp(): void
     {
         self::needsRoot();
         SharedMemory::put('owned', ['apple']);
         Program::output(['chown', '-R', 'nobody', SharedMemory::folder('owned')]);
-        $settings = ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
-        $script = PhpScript::run("echo (new Set('owned'))->availability()->name;", $settings);
+        $ask = "echo (new Set('owned'))->availability()->name;";
+        foreach (['nobody' => 'Ready', 'daemon' => 'Missing'] as $owner => $state) {
+            self::assertSame($state, PhpScript::run($ask, ['keysieve.owner' => $owner])->output);
+        }
+        $script = PhpScript::run($ask, ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam']);
         self::assertSame('Missing', $script->output);
         self::assertStringContainsString('user "nobody" cannot be looked up without the extension posix', $script->errors);
         self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
