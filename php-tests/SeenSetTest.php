@@ -11,7 +11,6 @@ use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
@@ -119,8 +118,6 @@ final class SeenSetTest extends TestCase
         self::assertSame([2, 3, 3_000], [$later->windows, $later->filters, $later->windowCapacity]);
         self::assertEqualsWithDelta(800, $later->estimatedWindowKeys, 25, 'of the newest window');
         self::assertGreaterThan(3 * $bytes, $later->sizeBytes);
-        $status = Program::keysieve('status', '--directory', SharedMemory::directory(), 'described');
-        self::assertMatchesRegularExpression('/^described +ready +none +≈ [78]\d\d +3,000 /m', $status);
         self::assertEqualsWithDelta(2.5e-4, $later->targetFalsePositiveRate, 1e-9);
         self::assertGreaterThan(0.0, $later->estimatedFalsePositiveRate);
         self::assertLessThan(2.5e-4, $later->estimatedFalsePositiveRate);

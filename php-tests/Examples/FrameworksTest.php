@@ -230,45 +230,26 @@ final class FrameworksTest extends FrameworkTestCase
             PHP;
     }
 
-    /** @return iterable<string, array{string, string, string, string}> a framework, attributes, and what is in a file */
-    public static function constraints(): iterable
+    /** As a file says it; ApplicationsTest has attributes. */
+    #[DataProvider('symfony')]
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework): void
     {
-        foreach (Framework::symfony() as $framework) {
-            yield "$framework, attributes" => [
-                $framework, '#[KeySieve\Symfony\NotDisposable]', "#[KeySieve\Symfony\NotBreached(message: 'Known.', groups: ['Default', 'strict'], payload: 'warning')]", '{}',
-            ];
-            yield "$framework, YAML" => [$framework, '', '', <<<'YAML'
+        $code = <<<'PHP'
+            final class Registration
+            {
+                public function __construct(public string $email, public string|int $password)
+                {
+                }
+            }
+            mkdir(APPLICATION . '/config/validator');
+            file_put_contents(APPLICATION . '/config/validator/registration.yaml', <<<'YAML'
                 Registration:
                     properties:
                         email:
                             - KeySieve\Symfony\NotDisposable: ~
                         password:
                             - KeySieve\Symfony\NotBreached: { message: Known., groups: [Default, strict], payload: warning }
-                YAML];
-        }
-    }
-
-    #[DataProvider('constraints')]
-    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework, string $ofEmail, string $ofPassword, string $constraints): void
-    {
-        $code = <<<PHP
-            final class Registration
-            {
-                public function __construct(
-                    $ofEmail
-                    public string \$email,
-                    $ofPassword
-                    public string|int \$password,
-                ) {
-                }
-            }
-
-            mkdir(APPLICATION . '/config/validator');
-            file_put_contents(APPLICATION . '/config/validator/registration.yaml', <<<'YAML'
-            $constraints
-            YAML);
-
-            PHP . <<<'PHP'
+                YAML);
             $validator = App::container()->get('validator');
             $listed = new Registration('me@a.trash.example', 123456);
             foreach ([[$listed, null], [$listed, 'strict'], [new Registration('me@example.org', 'correct horse battery staple'), null], [new Registration('', ''), null]] as [$registration, $group]) {

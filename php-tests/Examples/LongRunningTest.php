@@ -10,7 +10,7 @@ use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** One worker process that lives through new publications and idle times. */
+/** One worker process that lives through idle times, and what becomes of a job that it cannot do. RefreshTest has new publications. */
 final class LongRunningTest extends TestCase
 {
     private RedisServer $redis;
@@ -31,20 +31,10 @@ final class LongRunningTest extends TestCase
         unset($this->worker, $this->examples, $this->redis);
     }
 
-    public function testTheSameProcessSeesANewPublication(): void
-    {
-        $pid = $this->worker->pid();
-        self::assertSame([['猫', 2], [null, 0]], $this->links('猫', '犬'));
-        $this->examples->query("INSERT INTO articles VALUES ('犬', '犬')");
-        self::assertSame([null, 0], $this->links('犬')[0], 'absent as of its generation');
-        $this->examples->publish('encyclopedia');
-        self::assertSoon(fn (): bool => $this->links('犬') === [['犬', 0]]);
-        self::assertSame($pid, $this->worker->pid());
-    }
-
     public function testAnIdleWorkerLetsGoOfWhatWasReplaced(): void
     {
-        $this->links('猫');
+        $this->push('{"id": 7, "tags": ["猫"]}');
+        self::assertSame([['猫', 2]], $this->nextLinks());
         $before = $this->mapped();
         self::assertCount(1, $before);
         $this->examples->publish('encyclopedia');
@@ -84,13 +74,6 @@ final class LongRunningTest extends TestCase
     }
 
     /** @return array{?string, int}[] article and offers of each tag, as the worker says */
-    private function links(string ...$tags): array
-    {
-        $this->push(json_encode(['id' => 7, 'tags' => $tags], JSON_THROW_ON_ERROR));
-        return $this->nextLinks();
-    }
-
-    /** @return array{?string, int}[] */
     private function nextLinks(): array
     {
         $answer = '';
