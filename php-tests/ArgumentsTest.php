@@ -78,11 +78,12 @@ final class ArgumentsTest extends TestCase
     {
         foreach (['Set::mayContainMany', 'Set::candidates', 'Map::getMany', 'SeenSet::addManyIfNew'] as $call) {
             [$class, $method] = explode('::', "KeySieve\\$call");
-            $ask = static fn (iterable $keys) => (new $class('arguments'))->$method($keys, ...$method === 'getMany' ? [static fn () => []] : []);
-            $calls = [static fn () => $ask($keys), static fn () => $ask((static fn () => yield from $keys)())];
-            if (method_exists(CoerciveCalls::class, $method)) {
-                $calls[] = static fn () => CoerciveCalls::$method('arguments', $keys); // PHP converts no elements
-            }
+            $more = $method === 'getMany' ? [static fn () => []] : [];
+            $calls = [
+                static fn () => (new $class('arguments'))->$method($keys, ...$more),
+                static fn () => (new $class('arguments'))->$method((static fn () => yield from $keys)(), ...$more),
+                static fn () => CoerciveCalls::to([new $class('arguments'), $method], $keys, ...$more), // PHP converts no elements
+            ];
             foreach ($calls as $each) {
                 self::assertThrows(\TypeError::class, "KeySieve\\$call(): Argument #1 (\$keys) must be an array of string|int, $message", $each);
             }
@@ -101,7 +102,7 @@ final class ArgumentsTest extends TestCase
     {
         foreach ([['apple'], new \stdClass(), static fn () => 'apple'] as $key) {
             self::assertThrows(\TypeError::class, self::noKey($key), static fn () => CoerciveCalls::mayContain('arguments', $key));
-            self::assertThrows(\TypeError::class, self::noKey($key), static fn () => CoerciveCalls::function('arguments', $key));
+            self::assertThrows(\TypeError::class, self::noKey($key), static fn () => CoerciveCalls::to(may_contain(...), 'arguments', $key));
         }
     }
 

@@ -55,10 +55,11 @@ final class SeenSetTest extends TestCase
     public function testConvertsASingleKeyAsPhpDoesForStringOrIntAndNoElement(): void
     {
         $windows = SeenWindows::open('converted');
-        self::assertTrue(CoerciveCalls::addIfNew('converted', 1.0));
-        self::assertFalse(CoerciveCalls::addIfNew('converted', true));
-        self::assertThrows(\TypeError::class, 'float given at index "b"', static fn () => CoerciveCalls::addManyIfNew('converted', ['a' => '2', 'b' => 2.5]));
-        self::assertSame([true, false], CoerciveCalls::addManyIfNew('converted', ['2', '1']));
+        [$add, $addMany] = [(new SeenSet('converted'))->addIfNew(...), (new SeenSet('converted'))->addManyIfNew(...)];
+        self::assertTrue(CoerciveCalls::to($add, 1.0));
+        self::assertFalse(CoerciveCalls::to($add, true));
+        self::assertThrows(\TypeError::class, 'float given at index "b"', static fn () => CoerciveCalls::to($addMany, ['a' => '2', 'b' => 2.5]));
+        self::assertSame([true, false], CoerciveCalls::to($addMany, ['2', '1']));
     }
 
     #[RequiresFunction('pcntl_fork')]

@@ -155,7 +155,7 @@ final class AddsTest extends TestCase
     /** phpredis 5.3 would take the late reply for that of the next command. */
     public function testAReplyThatComesTooLateIsTakenForNoOther(): void
     {
-        $output = $this->code($this->pid() . <<<'PHP'
+        $output = $this->code("const PID = {$this->redis->pid()};" . <<<'PHP'
             $seconds = 60;
             $adds = new RedisAdds(static function () use (&$seconds, &$open): Redis {
                 return $open = connect($seconds);
@@ -300,12 +300,6 @@ final class AddsTest extends TestCase
     private function predis(): string
     {
         return 'require ' . var_export(Framework::project('predis', ['predis/predis' => '*']) . '/vendor/autoload.php', true) . ';';
-    }
-
-    private function pid(): string
-    {
-        preg_match('/^process_id:(\d+)/m', $this->redis->command('INFO', 'server'), $found);
-        return "const PID = $found[1];\n";
     }
 
     /** Runs code that has a $redis and connect(). */

@@ -52,17 +52,8 @@ final class ApplicationsTest extends FrameworkTestCase
         $console = "php $application/public/index.php --no-interaction";
         $this->examples->shell("$console cache:clear && $console doctrine:schema:create");
         self::assertStringContainsString('KeySieve\Set', $this->examples->shell("$console debug:container keysieve.products")->output);
-        $this->buildAgain("$console keysieve:build");
-        self::assertSame(self::PAGE, $this->page($application));
-
-        self::assertStringContainsString("shop: 2 keys, in $application/var/sets\n", $this->examples->shell("$console keysieve:build shop")->output);
+        $this->assertWorks($application, $console, "$application/var", 'messenger:consume async --time-limit=120 --limit');
         self::assertStringContainsString("'files:$application/var/sets'", $this->examples->shell("$console debug:config keysieve source")->output);
-        $consume = "$console messenger:consume async --time-limit=120 --limit";
-        $this->examples->shell("$consume=2");
-        self::assertSame("猫: true\n", file_get_contents("$application/var/looked"));
-        $this->redis->command('DEL', 'keysieve:encyclopedia:adds');
-        $this->examples->shell("$consume=1"); // again, after a pause
-        self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
     }
 
     #[DataProvider('laravel')]
@@ -73,27 +64,26 @@ final class ApplicationsTest extends FrameworkTestCase
         touch("$application/database/database.sqlite");
         $this->examples->shell("$artisan cache:clear && $artisan migrate --force && $artisan config:cache && $artisan route:cache");
         self::assertFileExists("$application/bootstrap/cache/config.php");
-        $this->buildAgain("$artisan keysieve:build");
-        self::assertSame(self::PAGE, $this->page($application));
-
-        self::assertStringContainsString("shop: 2 keys, in $application/storage/sets\n", $this->examples->shell("$artisan keysieve:build shop")->output);
-        $work = "$artisan queue:work --sleep=0.1 --max-time=120 --max-jobs";
-        $this->examples->shell("$work=2");
-        self::assertSame("猫: true\n", file_get_contents("$application/storage/looked"));
-        $this->redis->command('DEL', 'keysieve:encyclopedia:adds');
-        $this->examples->shell("$work=1"); // again, after a pause
-        self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
+        $this->assertWorks($application, $artisan, "$application/storage", 'queue:work --sleep=0.1 --max-time=120 --max-jobs');
         $this->examples->shell("$artisan config:clear");
         self::assertSame(self::PAGE, $this->page($application));
     }
 
-    /** As the application does it, and in place of what the examples have built. */
-    private function buildAgain(string $command): void
+    /** @param string $work the command that does as many jobs as it is told */
+    private function assertWorks(string $application, string $console, string $storage, string $work): void
     {
-        $directory = SharedMemory::directory();
-        $said = $this->examples->shell("rm -r $directory/encyclopedia $directory/shop && $command --to directory:$directory")->output;
+        $directory = SharedMemory::directory(); // in place of what the examples have built
+        $said = $this->examples->shell("rm -r $directory/encyclopedia $directory/shop && $console keysieve:build --to directory:$directory")->output;
         self::assertStringContainsString("encyclopedia: 7 keys, published\n", $said);
         self::assertStringContainsString("shop: 2 keys, published\n", $said);
+        self::assertSame(self::PAGE, $this->page($application));
+
+        self::assertStringContainsString("shop: 2 keys, in $storage/sets\n", $this->examples->shell("$console keysieve:build shop")->output);
+        $this->examples->shell("$console $work=2");
+        self::assertSame("猫: true\n", file_get_contents("$storage/looked"));
+        $this->redis->command('DEL', 'keysieve:encyclopedia:adds');
+        $this->examples->shell("$console $work=1"); // again, after a pause
+        self::assertSame(['mädchen'], $this->redis->added('encyclopedia'));
     }
 
     /** @return array<string, mixed> */

@@ -4,7 +4,6 @@
 
 namespace KeySieve\Tests\Support;
 
-use KeySieve\SeenSet;
 use KeySieve\Set;
 
 /** Calls from code that leaves the types of its arguments to PHP. */
@@ -15,41 +14,9 @@ final class CoerciveCalls
         return (new Set($set))->mayContain($key);
     }
 
-    public static function function(string $set, mixed $key): bool
+    public static function to(callable $call, mixed ...$arguments): mixed
     {
-        return \KeySieve\may_contain($set, $key);
-    }
-
-    /**
-     * @param array<mixed> $keys
-     * @return array<bool>
-     */
-    public static function mayContainMany(string $set, array $keys): array
-    {
-        return (new Set($set))->mayContainMany($keys);
-    }
-
-    /**
-     * @param array<mixed> $keys
-     * @return array<mixed>
-     */
-    public static function candidates(string $set, array $keys): array
-    {
-        return (new Set($set))->candidates($keys);
-    }
-
-    public static function addIfNew(string $set, mixed $key): bool
-    {
-        return (new SeenSet($set))->addIfNew($key);
-    }
-
-    /**
-     * @param array<mixed> $keys
-     * @return array<bool>
-     */
-    public static function addManyIfNew(string $set, array $keys): array
-    {
-        return (new SeenSet($set))->addManyIfNew($keys);
+        return $call(...$arguments);
     }
 
     /** For null, which is deprecated: PHP calls the handler in the middle of the call. */

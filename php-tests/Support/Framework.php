@@ -23,9 +23,6 @@ final class Framework
     private const FOLDER = __DIR__ . '/../../build/frameworks';
     private const PACKAGE = __DIR__ . '/../../php';
 
-    /** @var array<string, true> the frameworks that this process has tried to install: what failed is not tried for every case */
-    private static array $tried = [];
-
     /** @return string[] */
     public static function symfony(): array
     {
@@ -87,10 +84,6 @@ final class Framework
         $lock = fopen(self::FOLDER . '/lock', 'c');
         flock($lock, LOCK_EX); // another suite may be at work; released at the end of this function
         if (!is_file($done) || file_get_contents($done) !== $inputs) {
-            if (isset(self::$tried[$name])) {
-                throw new \RuntimeException("$name could not be installed");
-            }
-            self::$tried[$name] = true;
             Program::succeed(['rm', '-rf', $folder]);
             $install($folder);
             file_put_contents($done, $inputs);

@@ -45,18 +45,12 @@ final class RedisServer
 
     public function __destruct()
     {
-        $this->stop();
-    }
-
-    public function stop(): void
-    {
         $this->process->end(SIGKILL);
     }
 
-    /** Keeps all clients waiting, as a host that is out of memory does. */
-    public function freeze(): void
+    public function pid(): int
     {
-        $this->process->signal(SIGSTOP);
+        return $this->process->pid();
     }
 
     /** In a cluster, asks the node that has the key. */

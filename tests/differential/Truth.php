@@ -31,7 +31,7 @@ final class Truth
     /** @param list<string> $before keys that were certain before the last publication: without a control page, older ones may answer */
     public function doubt(array $before): void
     {
-        $this->certain = self::common($this->certain, $before);
+        $this->certain = array_values(array_intersect($this->certain, $before));
         $this->nothingIsAbsent = false;
     }
 
@@ -62,16 +62,5 @@ final class Truth
             }
         }
         return null;
-    }
-
-    /**
-     * @param list<string> $keys
-     * @param list<string> $others
-     * @return list<string>
-     */
-    private static function common(array $keys, array $others): array
-    {
-        $isOther = array_flip($others);
-        return array_values(array_filter($keys, static fn (string $key): bool => isset($isOther[$key])));
     }
 }
