@@ -23,65 +23,21 @@ final class HotPathTest extends TestCase
     private const SETS = 16;
     private const LONG_KEY_BYTES = 1 << 22;
 
-    /** The lookups that are watched: fewer than 4,096, at each of which a reader looks at the clock and its files. */
-    private const LOOKUPS = <<<'PHP'
-        $set = new Set('hot');
-        $added = str_repeat('pear', 1);
-        $absent = str_repeat('absent ', 10);
-        $lookUp = function () use ($set, $added, $absent) {
-            for ($call = 0; $call < 900; ++$call) {
-                $set->mayContain('apple');
-                $set->mayContain($absent);
-                $set->mayContain($call);
-                KeySieve\may_contain('hot', $added);
-            }
-        };
-        $lookUp();
-        for ($call = 0; $call < 500; ++$call) {
-            $set->mayContain('to the next look at the clock');
-        }
-
-        PHP;
-
-    /** The same for a map. */
-    private const VALUES = <<<'PHP'
-        $map = new KeySieve\Map('hot-map');
-        $other = str_repeat('pear', 1);
+    /** Calls that are watched, after the same calls: fewer than 4,096, at each of which a reader looks at the clock and its files. */
+    private const SCRIPT = <<<'PHP'
+        $object = new KeySieve\OBJECT;
+        $pear = str_repeat('pear', 1);
         $absent = str_repeat('absent ', 10);
         $never = fn () => throw new LogicException('asked');
         $sum = 0;
-        $find = function () use ($map, $other, $absent, $never, &$sum) {
-            for ($call = 0; $call < 900; ++$call) {
-                $sum += $map->get('apple', $never);
-                $sum += $map->get($absent, $never) ?? 0;
-                $sum += $map->get($call, $never) ?? 0;
-                $sum += $map->get($other, $never);
+        $run = function (int $from) use ($object, $pear, $absent, $never, &$sum) {
+            for ($call = $from; $call < $from + 900; ++$call) {
+                CALLS;
             }
         };
-        $find();
+        $run($from = hrtime(true)); // each process adds others to a seen set
         for ($call = 0; $call < 500; ++$call) {
-            $map->get('to the next look at the clock', $never);
-        }
-
-        PHP;
-
-    /** The same for a seen set: new keys and seen ones. */
-    private const ADDITIONS = <<<'PHP'
-        $set = new KeySieve\SeenSet('hot');
-        $seen = str_repeat('pear', 1);
-        $new = 0;
-        $add = function (int $first) use ($set, $seen, &$new) {
-            for ($call = 0; $call < 900; ++$call) {
-                $new += (int) $set->addIfNew($first + $call);
-                $new += (int) $set->addIfNew($first);
-                $new += (int) $set->addIfNew($seen);
-                $set->mayContain($call);
-            }
-        };
-        $first = $unseen = hrtime(true); // each process adds others
-        $add($first);
-        for ($call = 0; $call < 500; ++$call) {
-            $set->addIfNew('to the next look at the clock');
+            LAST;
         }
 
         PHP;
@@ -107,29 +63,44 @@ final class HotPathTest extends TestCase
         self::$windows = null;
     }
 
-    /** @return iterable<string, array{string, string, string, string, string, string, string}> calls, a batch, what they print, what attaching calls, and the method */
+    /** @return iterable<string, array{array<string, string>, string, string, string, string, string}> of SCRIPT, a batch, what is printed, what attaching calls, and the method */
     public static function paths(): iterable
     {
-        $counts = '"calls":7704,"maybe":3608,"absent":4104,"unavailable":0';
-        $batch = '$set->mayContainMany(["apple", $added, $absent]); $set->candidates(["apple", $added, $absent])';
-        yield 'lookups' => [self::LOOKUPS, '$lookUp()', $batch, 'json_encode(KeySieve\stats()["hot"])', $counts, '"control"', 'Set_mayContain'];
-        yield 'values' => [self::VALUES, '$find()', '$map->getMany(["apple", $other, $absent], $never)', '$sum', '12600', '"control"', 'Map_get'];
-        yield 'additions' => [self::ADDITIONS, '$add($first + 1_000)', '$set->addManyIfNew([$seen, --$unseen])', '$new', '1801', 'shmat(', 'SeenSet_addIfNew'];
+        $last = '"to the next look at the clock"';
+        yield 'lookups' => [
+            [
+                'OBJECT' => 'Set("hot")', 'LAST' => "\$object->mayContain($last)",
+                'CALLS' => '$object->mayContain("apple"); $object->mayContain($absent); $object->mayContain($call); KeySieve\may_contain("hot", $pear)',
+            ],
+            '$object->mayContainMany(["apple", $pear, $absent]); $object->candidates(["apple", $pear, $absent])',
+            'json_encode(KeySieve\stats()["hot"])', '"calls":7704,"maybe":3608,"absent":4104,"unavailable":0', '"control"', 'Set_mayContain',
+        ];
+        $get = static fn (string $key): string => "(\$object->get($key, \$never) ?? 0)";
+        yield 'values' => [
+            [
+                'OBJECT' => 'Map("hot-map")', 'LAST' => $get($last),
+                'CALLS' => '$sum += ' . implode(' + ', array_map($get, ['"apple"', '$absent', '$call', '$pear'])),
+            ],
+            '$object->getMany(["apple", $pear, $absent], $never)', '$sum', '12600', '"control"', 'Map_get',
+        ];
+        yield 'additions' => [
+            [
+                'OBJECT' => 'SeenSet("hot")', 'LAST' => "\$object->addIfNew($last)",
+                'CALLS' => '$sum += $object->addIfNew($call) + $object->addIfNew($from) + $object->addIfNew($pear); $object->mayContain($call)',
+            ],
+            '$object->addManyIfNew([$pear, --$from])', '$sum', '1801', 'shmat(', 'SeenSet_addIfNew',
+        ];
     }
 
+    /** @param array<string, string> $of */
     #[DataProvider('paths')]
-    public function testACallMakesNoSystemCallAllocatesNothingAndReadsNoClock(
-        string $prepare,
-        string $calls,
-        string $batch,
-        string $print,
-        string $printed,
-        string $attaching,
-        string $method,
-    ): void {
+    public function testACallMakesNoSystemCallAllocatesNothingAndReadsNoClock(array $of, string $batch, string $print, string $printed, string $attaching, string $method): void
+    {
         $folder = new Folder('trace');
+        $prepare = strtr(self::SCRIPT, $of) . $batch;
+        $calls = '$run($from + 1_000)';
         $script = PhpScript::run(
-            "$prepare $batch; file_exists('/marker/before'); $calls; $batch; file_exists('/marker/after'); echo $print;",
+            "$prepare; file_exists('/marker/before'); $calls; $batch; file_exists('/marker/after'); echo $print;",
             wrapper: ['strace', '-f', '-o', "$folder/trace"],
         );
         self::assertSame('', $script->errors);
@@ -138,7 +109,7 @@ final class HotPathTest extends TestCase
         self::assertSame('', $between);
         self::assertStringContainsString($attaching, $before);
 
-        [$before, $between, $inBatch] = self::profiles("$prepare $batch; sleep(0); $calls; sleep(0); $batch; sleep(0);");
+        [$before, $between, $inBatch] = self::profiles("$prepare; sleep(0); $calls; sleep(0); $batch; sleep(0);");
         $ofSystem = '\w*memalign|operator new.*|clock_gettime|gettimeofday|time';
         foreach ([[$between, '_?\w*alloc\w*'], [$inBatch, '[mc]alloc|realloc']] as [$profile, $allocation]) {
             self::assertSame(0, preg_match_all("/^fn=($allocation|$ofSystem)(@.*)?$/m", $profile, $found), implode("\n", $found[0]));
