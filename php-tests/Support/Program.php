@@ -30,12 +30,7 @@ final class Program
         return new self($status, $read($files[1]), $read($files[2]));
     }
 
-    /**
-     * The same for a program that must succeed.
-     *
-     * @param string[]              $command
-     * @param array<string, string> $environment
-     */
+    /** The same for a program that must succeed. */
     public static function succeed(array $command, array $environment = []): self
     {
         $program = self::run($command, $environment);
@@ -46,11 +41,7 @@ final class Program
         return $program;
     }
 
-    /**
-     * The same; returns what it wrote to standard output.
-     *
-     * @param string[] $command
-     */
+    /** The same; returns what it wrote to standard output. */
     public static function output(array $command): string
     {
         return self::succeed($command)->output;

@@ -73,12 +73,7 @@ final class SharedMemory
         self::publish(self::build($set, $keys, $options));
     }
 
-    /**
-     * Builds and publishes with an empty live layer, as the loader does.
-     *
-     * @param array<string|int> $keys
-     * @param string[]          $options of `keysieve build`
-     */
+    /** The same with an empty live layer, as the loader does. */
     public static function putWithLayer(string $set, array $keys, array $options = []): void
     {
         self::publishWithLayer(self::build($set, $keys, $options));

@@ -9,20 +9,8 @@ final class Comparison
 {
     private const LONGEST = 400;
 
-    /**
-     * @param array<mixed> $extension
-     * @param array<mixed> $package
-     * @return ?string where they differ first, and how; null: they are the same
-     */
-    public static function difference(array $extension, array $package): ?string
-    {
-        if (isset($extension['returned']) !== isset($package['returned'])) {
-            return self::shown($extension) . ' and ' . self::shown($package);
-        }
-        return self::firstDifference($extension, $package, '');
-    }
-
-    private static function firstDifference(mixed $one, mixed $other, string $at): ?string
+    /** @return ?string where the answers of extension and package differ first, and how; null: they are the same */
+    public static function difference(mixed $one, mixed $other, string $at = ''): ?string
     {
         if ($one === $other) {
             return null;
@@ -35,7 +23,7 @@ final class Comparison
                 $which = array_key_exists($index, $one) ? 'extension' : 'package';
                 return "$at/$index: only the $which has it, " . self::shown($value);
             }
-            $difference = self::firstDifference($one[$index], $other[$index], "$at/$index");
+            $difference = self::difference($one[$index], $other[$index], "$at/$index");
             if ($difference !== null) {
                 return $difference;
             }

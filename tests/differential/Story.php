@@ -86,7 +86,7 @@ final class Story
     private function judge(Question $question, array $answers): ?string
     {
         $answers = $this->agreed->alike($question, $answers);
-        $wrong = Comparison::difference(...$answers);
+        $wrong = Comparison::difference($answers['extension'], $answers['package']);
         foreach ($answers as $implementation => $answer) {
             $isAboutTheSet = ($question->set[0] ?? '') === $this->set;
             $untruth = $isAboutTheSet ? $this->history->truth->violation($question, $answer) : null;
