@@ -40,7 +40,7 @@ final class ObjectsTest extends TestCase
     }
 
     #[DataProvider('objects')]
-    public function testIsNotSerializable(object $object): void
+    public function testIsNeitherCopiedNorSerializedNorGivenMoreProperties(object $object): void
     {
         $class = $object::class;
         self::assertThrows(\Exception::class, "Serialization of '$class' is not allowed", static fn () => serialize($object));
@@ -48,6 +48,8 @@ final class ObjectsTest extends TestCase
             $unserialize = static fn () => unserialize(sprintf('%s:%d:"%s":0:{}', $format, strlen($class), $class));
             self::assertThrows(\Exception::class, "Unserialization of '$class' is not allowed", $unserialize);
         }
+        self::assertThrows(\Error::class, 'clone', static fn () => clone $object);
+        self::assertThrows(\Error::class, "Cannot create dynamic property $class::\$extra", static fn () => $object->extra = 1);
     }
 
     #[Group('extension')]
@@ -110,19 +112,6 @@ final class ObjectsTest extends TestCase
             'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],
         ]);
         self::assertSame('[]', $script->output, $script->errors);
-    }
-
-    #[DataProvider('objects')]
-    public function testHasNoDynamicProperties(object $object): void
-    {
-        $message = 'Cannot create dynamic property ' . $object::class . '::$extra';
-        self::assertThrows(\Error::class, $message, static fn () => $object->extra = 1);
-    }
-
-    #[DataProvider('objects')]
-    public function testIsNotCloneable(object $object): void
-    {
-        self::assertThrows(\Error::class, 'clone', static fn () => clone $object);
     }
 
     #[Group('extension')]

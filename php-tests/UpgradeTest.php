@@ -26,8 +26,10 @@ final class UpgradeTest extends TestCase
     private const RELEASE = 0; // as a number of a format
     private const BUILT = 1;
     private const SEEN = "[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"1d\"\nwindows = 2\nfpr = 0.000001\nstore = \"main\"\n";
-    private const OLD_ONE_IS_LIVE = ['publication' => 1, 'second' => false];
-    private const NEW_ONE_IS_LIVE = ['publication' => 2, 'second' => true];
+    /** What a worker says of the set: its state, its publication, and whether it may contain the key "second". */
+    private const OLD_ONE_IS_LIVE = 'Ready 1 false';
+    private const NEW_ONE_IS_LIVE = 'Ready 2 true';
+    private const NONE_IS_READ = 'Incompatible none true';
 
     private Folder $directory;
 
@@ -76,18 +78,18 @@ final class UpgradeTest extends TestCase
         if ($built > $loaderFormat) {
             self::assertSoon(static fn (): bool => str_contains($loader->log(), 'refused'), $loader->log(...));
             self::assertStringContainsString(self::TOO_NEW, $loader->log());
-            self::assertSame(self::OLD_ONE_IS_LIVE, $this->answer($extension));
+            self::assertSame(self::OLD_ONE_IS_LIVE, $this->ask($extension)->output);
             return;
         }
-        $this->awaitPublication(2, $built, $loader);
+        $this->await(self::NEW_ONE_IS_LIVE, $built, $loader);
         if ($built > $extension) {
             $worker = $this->ask($extension);
-            self::assertSame('Incompatible true', $worker->output, 'every lookup answers maybe');
+            self::assertSame(self::NONE_IS_READ, $worker->output);
             self::assertStringContainsString('is incompatible', $worker->errors);
             self::assertStringContainsString('upgrade this reader, or build with --format 1', $worker->errors);
             return;
         }
-        self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer($extension));
+        self::assertSame(self::NEW_ONE_IS_LIVE, $this->ask($extension)->output);
     }
 
     public function testALoaderRefusesWhatIsTwoFormatsBehind(): void
@@ -96,7 +98,7 @@ final class UpgradeTest extends TestCase
         $loader->push($this->build(1, ['first', 'second']), self::programs(1));
         self::assertSoon(static fn (): bool => str_contains($loader->log(), self::TOO_OLD), $loader->log(...));
         foreach ([2, 3] as $extension) {
-            self::assertSame(self::OLD_ONE_IS_LIVE, $this->answer($extension));
+            self::assertSame(self::OLD_ONE_IS_LIVE, $this->ask($extension)->output);
         }
     }
 
@@ -110,7 +112,7 @@ final class UpgradeTest extends TestCase
         self::assertSame(64, $refused->status);
         self::assertStringContainsString('format 1 is not built by this version, which knows 2 and 3', $refused->errors);
         Program::keysieve('publish', '--directory', (string) $this->directory, $old);
-        self::assertSame('Incompatible true', $this->ask(3)->output);
+        self::assertSame(self::NONE_IS_READ, $this->ask(3)->output);
     }
 
     /** Loader and store go back by one version: what is live stays, until a build of the old format comes. */
@@ -119,11 +121,11 @@ final class UpgradeTest extends TestCase
         $loader = $this->loaderWith(['first'], 2, 2);
         $loader->restart(SIGTERM, self::programs(1));
         self::assertSoon(static fn (): bool => str_contains($loader->log(), 'this version reads 1'), $loader->log(...));
-        self::assertSame(self::OLD_ONE_IS_LIVE, $this->answer(2));
+        self::assertSame(self::OLD_ONE_IS_LIVE, $this->ask(2)->output);
         $loader->push($this->build(2, ['first', 'second'], ['--format', '1']), self::programs(2));
-        $this->awaitPublication(2, 1, $loader);
-        self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer(1));
-        self::assertSame(self::NEW_ONE_IS_LIVE, $this->answer(2));
+        $this->await(self::NEW_ONE_IS_LIVE, 1, $loader);
+        self::assertSame(self::NEW_ONE_IS_LIVE, $this->ask(1)->output);
+        self::assertSame(self::NEW_ONE_IS_LIVE, $this->ask(2)->output);
     }
 
     /** @return iterable<string, array{string, string}> files of the release, and what in them must stay */
@@ -229,7 +231,7 @@ final class UpgradeTest extends TestCase
     {
         $loader = new Loader(['tags'], (string) $this->directory, self::programs($loaderFormat));
         $loader->push($this->build($builder, $keys), self::programs($builder));
-        $this->awaitPublication(1, $builder, $loader);
+        $this->await(self::OLD_ONE_IS_LIVE, $builder, $loader);
         return $loader;
     }
 
@@ -270,17 +272,9 @@ final class UpgradeTest extends TestCase
         return Program::output([...$this->interpreter($extension), '-r', "array_shift(\$argv);\n$code", '--', ...$keys]);
     }
 
-    private function awaitPublication(int $publication, int $format, Loader $loader): void
+    private function await(string $answer, int $extension, Loader $loader): void
     {
-        self::assertSoon(fn (): bool => $this->publication($format) === $publication, $loader->log(...));
-    }
-
-    /** What a reader of this format would attach; 0: nothing. */
-    private function publication(int $format): int
-    {
-        // Ends with 1 while a set has trouble.
-        $status = Program::run([self::program($format), 'status', '--directory', (string) $this->directory, '--json'])->output;
-        return json_decode($status, true)['sets'][0]['publication'] ?? 0;
+        self::assertSoon(fn (): bool => $this->ask($extension)->output === $answer, $loader->log(...));
     }
 
     /** @return string[] */
@@ -295,15 +289,7 @@ final class UpgradeTest extends TestCase
         return Program::run([...$this->interpreter($extension), '-r', <<<'PHP'
             $set = new KeySieve\Set('tags');
             $second = $set->mayContain('second');
-            echo $set->availability()->name, ' ', json_encode($second);
+            echo $set->availability()->name, ' ', $set->info()->publication ?? 'none', ' ', json_encode($second);
             PHP]);
-    }
-
-    /** @return array{publication: int, second: bool} of a worker that is ready */
-    private function answer(int $extension): array
-    {
-        $worker = $this->ask($extension);
-        self::assertStringStartsWith('Ready ', $worker->output, $worker->errors);
-        return ['publication' => $this->publication($extension), 'second' => $worker->output === 'Ready true'];
     }
 }
