@@ -166,29 +166,6 @@ final class AvailabilityTest extends TestCase
         }
     }
 
-    #[Group('extension')]
-    public function testTroubleIsLoggedWhileARequestGoesOn(): void
-    {
-        SharedMemory::put('unending', ['apple']);
-        $log = SharedMemory::directory() . '/unending.log';
-        $script = PhpScript::run(<<<'PHP'
-            $set = new Set('unending');
-            $set->mayContain('apple');
-            $directory = get_cfg_var('keysieve.directory');
-            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/unending.ks");
-            chmod("$directory/unending/0000000000000002.ks", 0460);
-            $set->mayContain('pear');
-            $set->mayContain('pear');
-            echo substr_count(file_get_contents(ini_get('error_log')), 'set "unending" is missing ('), "\n";
-            (new ReflectionExtension('keysieve'))->info();
-            PHP, ['error_log' => $log]);
-        self::assertStringStartsWith("1\n", $script->output);
-        self::assertMatchesRegularExpression(
-            '~^Set unending => missing, publication 1, split_block_bloom, 1 key, \d+ bytes \(.*/0000000000000002\.ks: not trusted: .*\)$~m',
-            $script->output,
-        );
-    }
-
     public function testEveryChangeIsLoggedOnce(): void
     {
         SharedMemory::put('changing-state', ['apple'], ['--key-profile', 'raw']);

@@ -64,12 +64,16 @@ final class InfoTest extends TestCase
             foreach (['shown', 'hidden'] as $name) {
                 (new KeySieve\SeenSet($name))->availability();
             }
+            $directory = get_cfg_var('keysieve.directory');
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/plain-info.ks");
+            chmod("$directory/plain-info/0000000000000002.ks", 0460);
+            KeySieve\may_contain('plain-info', 'apple');
             (new ReflectionExtension('keysieve'))->info();
             PHP;
         $output = PhpScript::run($code)->output;
         foreach ([
             '/^Set known-info => ready, .*, 1 key, 5000 known absent, \d+ bytes$/m',
-            '/^Set plain-info => ready, publication 1, split_block_bloom, 2 keys, \d+ bytes$/m',
+            '~^Set plain-info => missing, publication 1, split_block_bloom, 2 keys, \d+ bytes \(.*/0000000000000002\.ks: not trusted: .*\)$~m',
             '/^Set map-info => ready, .*, 1 key, values of 16 bits, \d+ bytes$/m',
             '/^Set not-there => missing \(.*No such file or directory\)$/m',
             '/^Seen set shown => ready, 2 filters, 8192 bytes$/m',
