@@ -94,9 +94,15 @@ final class InfoTest extends TestCase
         self::assertSame([], $set->candidates($absent));
         self::assertSame(range(1, self::KEYS), $set->candidates(range(1, self::KEYS)));
         self::assertFalse($set->mayContain('absent 7'));
-        SharedMemory::addLive('known-live', 'absent 7');
+        self::assertSame(0, $set->info()->addedKeys);
+        SharedMemory::addLive('known-live', 'absent 7', 'plum', 'absent 7');
+        self::assertSame([2, self::KEYS], [$set->info()->addedKeys, $set->info()->keyCount], 'those of the snapshot stay');
         self::assertTrue($set->mayContain('absent 7'));
         self::assertSame(['absent 7'], array_values($set->candidates($absent)));
+        self::assertNull($set->info()->validUntil, 'it was built without a limit');
+        SharedMemory::putWithLayer('known-live', ['apple', 'pear', 'plum']);
+        self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
+        self::assertSame(0, $set->info()->addedKeys);
     }
 
     public function testStatsCountCallsAndKeysPerSet(): void
@@ -132,19 +138,5 @@ final class InfoTest extends TestCase
                 . '"counted-map":{"calls":6,"maybe":5,"absent":2,"unavailable":3}}' . "\n",
             $script->output,
         );
-    }
-
-    public function testInfoCountsLiveKeys(): void
-    {
-        SharedMemory::putWithLayer('counted-live', ['apple']);
-        $set = new Set('counted-live');
-        self::assertSame(0, $set->info()->addedKeys);
-        SharedMemory::addLive('counted-live', 'pear', 'plum', 'pear');
-        self::assertSame(2, $set->info()->addedKeys);
-        self::assertSame(1, $set->info()->keyCount, 'of the snapshot');
-        self::assertNull($set->info()->validUntil, 'it was built without a limit');
-        SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
-        self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
-        self::assertSame(0, $set->info()->addedKeys);
     }
 }

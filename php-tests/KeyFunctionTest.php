@@ -30,6 +30,8 @@ final class KeyFunctionTest extends TestCase
         yield 'domains' => [DomainKey::class, [
             " Example.ORG.\n" => 'example.org', "\u{3000}a.example\u{a0}" => 'a.example', '*.example' => null, 'me@a.example' => null,
             'https://a.example/' => null, 'a.example/path' => null, 'a.example:80' => null, 'a.example>' => null, '' => null,
+            'ab--cd.example' => 'ab--cd.example', '-a.b-.example' => '-a.b-.example', 'xn--a-.example' => 'xn--a-.example', 'a_b.example' => 'a_b.example',
+            str_repeat('a', 64) . '.example' => null, 'a..example' => null, '.example' => null, '.' => null, 'ex ample' => null, '[192.0.2.1]' => null,
         ]];
         yield 'numbers' => [IntegerKey::class, [
             '42' => '42', '042' => '42', '+42' => '42', " 42\n" => '42', '-42' => '-42', '-0' => '0', '000' => '0', '18446744073709551615' => '18446744073709551615',

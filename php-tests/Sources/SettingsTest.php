@@ -27,22 +27,18 @@ final class SettingsTest extends TestCase
         PHP;
     private const MISSING = 'seen set "clicks" is missing (only the extension has seen sets; KEYSIEVE_SEEN_ON_UNAVAILABLE=new or =seen answers without it)';
 
-    public function testWithoutASourceEveryAnswerIsMaybeAndOneLineSaysSo(): void
+    public function testWithoutASourceOrWithAWrongOneEveryAnswerIsMaybeAndOneLineSaysSo(): void
     {
-        $script = PhpScript::run(<<<'PHP'
-            $set = new Set('fruits');
-            echo json_encode([$set->mayContain('pear'), (new Set('other'))->mayContainMany(['x' => 1]), $set->availability()->name, $set->info()]);
-            PHP, ['keysieve.directory' => '']);
-        self::assertSame('[true,{"x":true},"Missing",null]', $script->output);
-        self::assertSame("keysieve: neither the extension nor KEYSIEVE_SOURCE is there: every lookup answers maybe\n", $script->errors);
-    }
-
-    public function testAWrongSourceInTheEnvironmentMeansMaybe(): void
-    {
-        $code = 'echo json_encode([(new Set("fruits"))->mayContain("pear"), (new Set("fruits"))->availability()->name]);';
-        $script = PhpScript::run($code, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => 'redis://cache']);
-        self::assertSame('[true,"Missing"]', $script->output);
-        self::assertStringContainsString('a store with redis: is not a source of sets: let keysieved publish it', $script->errors);
+        foreach (['' => 'neither the extension nor KEYSIEVE_SOURCE is there', 'redis://cache' => 'a store with redis: is not a source of sets: '] as $source => $reason) {
+            $script = PhpScript::run(<<<'PHP'
+                $set = new Set('fruits');
+                echo json_encode([$set->mayContain('pear'), (new Set('other'))->mayContainMany(['x' => 1]), $set->availability()->name, $set->info()]);
+                PHP, ['keysieve.directory' => ''], environment: $source === '' ? [] : ['KEYSIEVE_SOURCE' => $source]);
+            self::assertSame('[true,{"x":true},"Missing",null]', $script->output);
+            self::assertStringStartsWith("keysieve: $reason", $script->errors);
+            self::assertStringEndsWith(": every lookup answers maybe\n", $script->errors);
+            self::assertSame(1, substr_count($script->errors, "\n"));
+        }
     }
 
     public function testAWrongSourceIsRefusedAsItIsWritten(): void
