@@ -22,7 +22,7 @@ abstract class FrameworkTestCase extends TestCase
             'tag_links/TagKey.php' => 'app/TagKey.php', 'tag_links/TagLinks.php' => 'app/TagLinks.php',
         ],
     ];
-    private const LEFT = ['symfony' => 'var config/validator', 'laravel' => 'bootstrap/cache/*.php database/database.sqlite storage/looked'];
+    private const LEFT = ['symfony' => 'var config/validator', 'laravel' => 'bootstrap/cache/*.php database/database.sqlite'];
 
     protected Examples $examples;
 

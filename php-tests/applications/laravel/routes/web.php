@@ -38,10 +38,6 @@ Route::get('/', static function (TagLinks $links): array {
         $loaded[] = $ids;
         return DB::table('products')->whereIn('id', $ids)->pluck('name', 'id')->all();
     };
-    dispatch(static function (): void {
-        $answer = json_encode(app('keysieve.encyclopedia')->mayContain('猫'));
-        file_put_contents(storage_path('looked'), "猫: $answer\n", FILE_APPEND);
-    });
     $registration = ['email' => 'me@a.trash.example', 'password' => '123456'];
     $rules = ['email' => 'required|email|not_disposable', 'password' => 'required|not_breached'];
     return [

@@ -14,34 +14,22 @@ use KeySieve\Reader\Settings;
 use KeySieve\SeenKeys;
 use KeySieve\Symfony\NotBreached;
 use KeySieve\Symfony\NotDisposable;
-use Symfony\Component\DependencyInjection\Attribute\Autowire;
 use Symfony\Component\HttpFoundation\JsonResponse;
 use Symfony\Component\HttpFoundation\Response;
-use Symfony\Component\Messenger\Attribute\AsMessageHandler;
-use Symfony\Component\Messenger\MessageBusInterface;
 use Symfony\Component\Validator\Validator\ValidatorInterface;
 
-/** Everything of the package in one page, and a message that it sends to itself. */
+/** Everything of the package in one page. */
 final class Page
 {
     public function __construct(
         private readonly TagLinks $links,
-        private readonly Membership $articles,
         private readonly Membership $products,
         private readonly SeenKeys $clicks,
         private readonly EntityManagerInterface $entities,
         private readonly ValidatorInterface $validator,
-        private readonly MessageBusInterface $messages,
         private readonly InsertArticle $insertArticle,
         private readonly RedisAdds $store,
-        #[Autowire('%kernel.project_dir%/var/looked')] private readonly string $looked,
     ) {
-    }
-
-    #[AsMessageHandler]
-    public function look(Look $look): void
-    {
-        file_put_contents($this->looked, "$look->tag: " . json_encode($this->articles->mayContain($look->tag)) . "\n", FILE_APPEND);
     }
 
     public function __invoke(): Response
@@ -58,7 +46,6 @@ final class Page
             $connection->executeStatement('CREATE TRIGGER cuts AFTER INSERT ON Article BEGIN UPDATE Article SET title = substr(title, 1, 7) WHERE id = new.id; END');
             ($this->insertArticle)(new Article('Mädchen im Glück'));
         }
-        $this->messages->dispatch(new Look('猫'));
         $registration = new class ('me@a.trash.example', '123456') {
             public function __construct(#[NotDisposable] public readonly string $email, #[NotBreached] public readonly string $password)
             {
