@@ -30,14 +30,10 @@ final class IterablesTest extends TestCase
         yield 'an iterator' => [static fn (array $keys): \Iterator => new \ArrayIterator($keys)];
         yield 'an iterator of PHP code' => [static fn (array $keys): \Iterator => new class (new \ArrayIterator($keys)) extends \IteratorIterator {
         }];
-        yield 'a collection' => [static fn (array $keys): \Traversable => new class ($keys) implements \IteratorAggregate { // as of Laravel or Doctrine
-            public function __construct(private readonly array $keys)
-            {
-            }
-
+        yield 'a collection' => [static fn (array $keys): \Traversable => new class ($keys) extends \ArrayObject { // as of Laravel or Doctrine
             public function getIterator(): \Iterator
             {
-                return new \ArrayIterator($this->keys);
+                return new \ArrayIterator($this->getArrayCopy());
             }
         }];
         yield 'an ArrayObject' => [static fn (array $keys): \Traversable => new \ArrayObject($keys)];

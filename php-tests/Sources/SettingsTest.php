@@ -216,39 +216,33 @@ final class SettingsTest extends TestCase
         self::assertSame('[[true,false],"Ready",1]', $script->output, $script->errors);
     }
 
-    /** @return iterable<string, array{array<string, string>, string, string}> the environment, the answers, and what is logged */
+    /** @return iterable<string, array{?string, string, string, 3?: array<string, int>, 4?: string}> the environment, the answers, and what is logged; settings, and code */
     public static function choicesForSeenSets(): iterable
     {
+        [$new, $seen] = ['[true,true,{"x":true,"7":true},true]', '[false,false,{"x":false,"7":false},true]'];
         $line = static fn (string $effect): string => 'keysieve: ' . self::MISSING . ": $effect\n";
-        yield 'nothing' => [[], self::MISSING, $line('every call throws')];
-        yield 'throw' => [['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'throw'], self::MISSING, $line('every call throws')];
-        yield 'new' => [['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'new'], '[true,true,{"x":true,"7":true},true]', $line('every key is new')];
-        yield 'seen' => [['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'seen'], '[false,false,{"x":false,"7":false},true]', $line('every key is seen')];
+        yield 'nothing' => [null, self::MISSING, $line('every call throws')];
+        yield 'throw' => ['throw', self::MISSING, $line('every call throws')];
+        yield 'new' => ['new', $new, $line('every key is new')];
+        yield 'seen' => ['seen', $seen, $line('every key is seen')];
         $wrong = "keysieve: KEYSIEVE_SEEN_ON_UNAVAILABLE must be new, seen or throw, not \"maybe\": every call of a seen set throws\n";
-        yield 'what it cannot be' => [['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'maybe'], self::MISSING, $wrong . $line('every call throws')];
+        yield 'what it cannot be' => ['maybe', self::MISSING, $wrong . $line('every call throws')];
+        yield 'what code chooses' => ['new', $seen, $line('every key is seen'), [], "KeySieve\\Reader\\Settings::answerSeenSets('seen');"];
+        yield 'throw, disabled' => ['throw', $new, '', ['keysieve.enabled' => 0]];
+        yield 'seen, disabled' => ['seen', $seen, '', ['keysieve.enabled' => 0]];
     }
 
-    /** @param array<string, string> $environment */
+    /** @param array<string, int> $settings */
     #[DataProvider('choicesForSeenSets')]
-    public function testASeenSetAnswersAsTheEnvironmentSaysAndLogsItOnce(array $environment, string $answers, string $lines): void
+    public function testASeenSetAnswersAsWasChosenAndLogsItOnce(?string $choice, string $answers, string $lines, array $settings = [], string $code = ''): void
     {
-        $script = PhpScript::run(self::SEEN_CALLS, environment: $environment);
+        $script = PhpScript::run($code . self::SEEN_CALLS, $settings, environment: $choice === null ? [] : ['KEYSIEVE_SEEN_ON_UNAVAILABLE' => $choice]);
         self::assertSame([$answers, $lines], [$script->output, $script->errors]);
     }
 
-    public function testCodeMayChooseWhatASeenSetAnswers(): void
+    public function testCodeMayNotChooseAnythingElse(): void
     {
-        $script = PhpScript::run("KeySieve\\Reader\\Settings::answerSeenSets('seen');" . self::SEEN_CALLS, environment: ['KEYSIEVE_SEEN_ON_UNAVAILABLE' => 'new']);
-        self::assertSame('[false,false,{"x":false,"7":false},true]', $script->output);
         $message = 'on_unavailable of seen sets must be new, seen or throw, not "maybe"';
         self::assertThrows(\InvalidArgumentException::class, $message, static fn () => Settings::answerSeenSets('maybe'));
-    }
-
-    public function testKeysieveEnabledLeavesWhatWasChosenForSeenSetsButThrowsNothing(): void
-    {
-        foreach (['throw' => '[true,true,{"x":true,"7":true},true]', 'seen' => '[false,false,{"x":false,"7":false},true]'] as $choice => $answers) {
-            $script = PhpScript::run(self::SEEN_CALLS, ['keysieve.enabled' => 0], environment: ['KEYSIEVE_SEEN_ON_UNAVAILABLE' => $choice]);
-            self::assertSame([$answers, ''], [$script->output, $script->errors], $choice);
-        }
     }
 }
