@@ -182,10 +182,15 @@ final class RefreshTest extends TestCase
     public function testNothingIsAbsentWhileAPublicationOfAnotherControlPageCannotBeAttached(): void
     {
         $set = self::attached('wiped');
+        $page = fopen(SharedMemory::folder('wiped') . '/control', 'r+');
+        fseek($page, 192); // last_confirmed
+        fwrite($page, pack('P', 1_000));
+        self::assertSame(1_000, $set->info()->lastConfirmedAt?->getTimestamp());
         self::removeFolder('wiped');
         self::assertSame([true, false], self::answers($set), 'without a control page nothing can be published');
         self::makeControlPage('wiped');
         self::assertSame([true, false], self::answers($set), 'nothing is published yet');
+        self::assertNull($set->info()->lastConfirmedAt, 'that of the page that is there');
         SharedMemory::put('wiped', ['pear']);
         SharedMemory::forge(SharedMemory::folder('wiped') . '/0000000000000001.ks', format: 2);
         self::assertSame([true, true], self::answers($set));
@@ -233,19 +238,6 @@ final class RefreshTest extends TestCase
             echo json_encode([...$answers, $ask()]);
             PHP);
         self::assertSame('[false,true,false]', $script->output, $script->errors);
-    }
-
-    public function testTheLastConfirmationIsThatOfThePageThatIsThere(): void
-    {
-        $set = self::attached('confirmed');
-        $page = fopen(SharedMemory::folder('confirmed') . '/control', 'r+');
-        fseek($page, 192); // last_confirmed
-        fwrite($page, pack('P', 1_000));
-        self::assertSame(1_000, $set->info()->lastConfirmedAt?->getTimestamp());
-        self::removeFolder('confirmed');
-        self::makeControlPage('confirmed');
-        self::assertSame([true, false], self::answers($set));
-        self::assertNull($set->info()->lastConfirmedAt);
     }
 
     /** Publishes the same keys again and asks until this process has attached the new publication. */

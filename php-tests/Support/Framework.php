@@ -47,12 +47,6 @@ final class Framework
         return getenv('KEYSIEVE_FRAMEWORKS') === 'all' ? $versions : array_slice($versions, 0, 1);
     }
 
-    /** What to require for its classes and those of the package. */
-    public static function autoloader(string $framework): string
-    {
-        return self::application($framework) . '/vendor/autoload.php';
-    }
-
     /** The application's folder, where each test puts its own configuration and code. */
     public static function application(string $framework): string
     {
