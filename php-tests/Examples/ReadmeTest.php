@@ -4,13 +4,15 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
+use KeySieve\Tests\KeyFunctionTest;
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
-/** What examples/README.md says of all examples: its commands, run as they are written, and what a batch does. */
+/** What examples/README.md says of all examples: its commands, run as they are written, what a batch does, and what pages and checks say. */
 final class ReadmeTest extends TestCase
 {
     /** @return iterable<string, array{string, string}> the commands of each section, and what they print */
@@ -116,6 +118,41 @@ final class ReadmeTest extends TestCase
         }
         $query = 'keysieve query products 42; keysieve query products 44 || true';
         self::assertSame("maybe\nabsent\n", $examples->shell($query)->output);
+    }
+
+    public function testNobodyIsBlockedWhileTheListCannotBeAsked(): void
+    {
+        $examples = new Examples();
+        $examples->setUp('disposable');
+        unlink($examples->database);
+        $check = $examples->run('disposable_email/check.php', 'me@trash.example');
+        self::assertSame("me@trash.example: welcome\n1 queries\n", $check->output);
+        self::assertStringContainsString('disposable domains cannot be asked: ', $check->errors);
+    }
+
+    public function testDomainsInUnicodeAndWithHyphensWhereIdnaRefusesThemAreRefused(): void
+    {
+        $examples = new Examples();
+        $examples->setUp('disposable');
+        $examples->query("INSERT INTO disposable_domains VALUES ('r3---sn-x.example'), ('xn--no-punycode-.example')");
+        $examples->publish('disposable');
+        $refused = [
+            'me@müll.example', 'me@MÜLL。example。', 'me@ab--cd.trash.example', 'me@AB--cd.müll.example', 'me@bü--.trash.example', 'me@-ü.ａｂ－－ｃｄ.trash.example',
+            'me@R3---sn-x.example', 'me@XN--no-punycode-.example',
+        ];
+        $lines = array_map(static fn (string $address): string => "$address: please give a lasting address\n", $refused);
+        self::assertSame(implode('', $lines) . "8 queries\n", $examples->output('disposable_email/check.php', ...$refused));
+        Program::succeed(['rm', '-rf', SharedMemory::folder('disposable')]); // which has more keys than others will build
+    }
+
+    /** What KeyFunctionTest, without intl, has of ASCII; and without intl all else throws. */
+    public function testDomainsInAsciiAreTheSameWithIntl(): void
+    {
+        $keys = iterator_to_array(KeyFunctionTest::functions())['domains'][1] + ['ａ.example' => 'a.example'];
+        $code = "require_once '" . dirname(__DIR__, 2) . "/php/bootstrap.php'; echo json_encode(array_map(KeySieve\\Keys\\DomainKey::of(...), "
+            . var_export(array_keys($keys), true) . '));';
+        self::assertSame(array_values($keys), json_decode((new Examples())->code($code)));
+        self::assertMatchesRegularExpression('/LogicException: .*intl/', PhpScript::run($code)->output);
     }
 
     private static function readme(): string
