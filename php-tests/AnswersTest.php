@@ -80,14 +80,11 @@ final class AnswersTest extends TestCase
 
     public function testCandidateSetsMayHaveManySeeds(): void
     {
-        $names = [];
-        for ($number = 0; $number < 12; ++$number) {
-            SharedMemory::put("seed-$number", ['shared', "own $number"]);
-            $names[] = "seed-$number";
-        }
+        $names = array_map(static fn (int $number): string => "seed-$number", range(0, 11));
+        array_map(static fn (string $name) => SharedMemory::put($name, ['shared', "own $name"]), $names);
         self::assertSame($names, candidate_sets($names, 'shared'));
         self::assertSame([...$names, ...$names], candidate_sets([...$names, ...$names], 'shared'));
-        self::assertSame(['seed-11'], candidate_sets($names, 'own 11'));
+        self::assertSame(['seed-11'], candidate_sets($names, 'own seed-11'));
     }
 
     #[DataProvider('kinds')]

@@ -225,13 +225,6 @@ final class ArgumentsTest extends TestCase
         }
     }
 
-    public function testArgumentsHaveNames(): void
-    {
-        self::assertTrue((new Set(name: 'arguments', keyProfile: null, throw: null))->mayContain(key: 'apple'));
-        self::assertTrue(may_contain(key: 'apple', set: 'arguments'));
-        self::assertSame(['arguments'], candidate_sets(sets: ['arguments'], key: 'apple'));
-    }
-
     /** How a TypeError says that one value is no key. PHP would make an int of a fraction, so the package takes floats. */
     private static function noKey(mixed $value): string
     {

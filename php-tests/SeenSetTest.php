@@ -43,15 +43,6 @@ final class SeenSetTest extends TestCase
         echo $set->availability()->name;
         PHP;
 
-    public function testAllObjectsOfASetShareItsKeysAndAPublishedSetMayHaveTheSameName(): void
-    {
-        $windows = SeenWindows::open('shared');
-        SharedMemory::put('shared', ['apple']);
-        self::assertTrue(\KeySieve\may_contain('shared', 'apple'));
-        self::assertTrue((new SeenSet('shared'))->addIfNew('apple'));
-        self::assertFalse((new SeenSet('shared'))->addIfNew('apple'));
-    }
-
     public function testConvertsASingleKeyAsPhpDoesForStringOrIntAndNoElement(): void
     {
         $windows = SeenWindows::open('converted');

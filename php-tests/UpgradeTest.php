@@ -45,11 +45,6 @@ final class UpgradeTest extends TestCase
         $this->directory = new Folder('upgrade');
     }
 
-    protected function tearDown(): void
-    {
-        unset($this->directory);
-    }
-
     /** @return iterable<string, array{int, string[], int, int}> */
     public static function combinations(): iterable
     {

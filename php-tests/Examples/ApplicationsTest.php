@@ -35,14 +35,10 @@ final class ApplicationsTest extends FrameworkTestCase
     protected function setUp(): void
     {
         $this->redis = new RedisServer();
+        $this->environment = ['EXAMPLES_REDIS' => $this->redis->socket];
         parent::setUp();
         $this->redis->command('SET', 'keysieve:encyclopedia:adds', 'is no log');
         $this->examples->publish('products');
-    }
-
-    protected function environment(): array
-    {
-        return ['EXAMPLES_REDIS' => $this->redis->socket];
     }
 
     #[DataProvider('symfony')]

@@ -47,12 +47,6 @@ final class Examples
         return array_values(array_diff(self::MODULES, $builtIn));
     }
 
-    /** Where nothing listens. */
-    public static function freeAddress(): string
-    {
-        return stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
-    }
-
     /** Makes the database, and publishes sets of it. */
     public function setUp(string ...$sets): void
     {

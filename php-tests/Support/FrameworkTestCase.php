@@ -25,10 +25,12 @@ abstract class FrameworkTestCase extends TestCase
     private const LEFT = ['symfony' => 'var config/validator', 'laravel' => 'bootstrap/cache/*.php database/database.sqlite'];
 
     protected Examples $examples;
+    /** @var array<string, string> */
+    protected array $environment = [];
 
     protected function setUp(): void
     {
-        $this->examples = new Examples($this->environment());
+        $this->examples = new Examples($this->environment);
         $this->examples->setUp('encyclopedia', 'shop', 'disposable');
         SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::profile()]);
     }
@@ -47,12 +49,6 @@ abstract class FrameworkTestCase extends TestCase
         foreach (Framework::laravel() as $framework) {
             yield $framework => [$framework];
         }
-    }
-
-    /** @return array<string, string> */
-    protected function environment(): array
-    {
-        return [];
     }
 
     /** The folder of the application, with the files of php-tests/applications and of the examples. */

@@ -62,12 +62,7 @@ final class SharedMemory
         Program::keysieve('publish', '--directory', self::directory(), ...$options, ...[$snapshot]);
     }
 
-    /**
-     * Builds and publishes.
-     *
-     * @param array<string|int> $keys
-     * @param string[]          $options of `keysieve build`
-     */
+    /** Builds and publishes. */
     public static function put(string $set, array $keys, array $options = []): void
     {
         self::publish(self::build($set, $keys, $options));
