@@ -57,6 +57,16 @@ final class HostileCallsTest extends TestCase
                 static fn () => $error(static fn () => $set->mayContainMany([...array_map(strval(...), range(1, $many)), []])),
                 "TypeError: {$rule}array given at index $many",
             ],
+            'an array in itself' => [
+                static function () use ($set, $error) {
+                    $keys = ['apple'];
+                    $keys['self'] = &$keys;
+                    $said = $error(static fn () => $set->mayContainMany($keys));
+                    unset($keys['self']);
+                    return $said;
+                },
+                "TypeError: {$rule}array given at index \"self\"",
+            ],
             'many keys' => [
                 static fn () => array_sum($set->mayContainMany(array_map(static fn ($i) => "key$i", range(1, $many)))) >= 100,
                 true,
