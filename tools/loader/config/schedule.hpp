@@ -35,62 +35,43 @@ Milliseconds with_jitter(Milliseconds interval, Random& random) {
       1, static_cast<Milliseconds::rep>(static_cast<double>(interval.count()) * factor)));
 }
 
-class Backoff {
- public:
-  // The first wait is `first`, each further one twice as long, up to `longest` (or `first`, if longer).
-  explicit Backoff(Milliseconds first, Milliseconds longest = kLongestBackoff)
-      : first_(first),
-        longest_(std::max(first, longest)),
-        wait_(first),
-        random_(random_value<std::uint64_t>()) {}
-
-  void failed(SteadyTime now) {
-    retry_at_ = now + with_jitter(wait_, random_);
-    wait_ = std::min(wait_ * 2, longest_);
-  }
-  // After a success, or when a retry is wanted now.
-  void reset() {
-    retry_at_ = {};
-    wait_ = first_;
-  }
-  [[nodiscard]] bool is_due(SteadyTime now) const noexcept { return now >= retry_at_; }
-  [[nodiscard]] SteadyTime due_at() const noexcept { return retry_at_; }
-
- private:
-  Milliseconds first_;
-  Milliseconds longest_;
-  Milliseconds wait_;
-  SteadyTime retry_at_{};
-  std::mt19937_64 random_;
-};
-
 // When the heavy work of one set is tried again after it has failed: a fetch, a publication, a larger live
 // layer, a save of snapshot or adds. One clock for all of it. What fails for the first time was not waited
 // for.
 class Retries {
  public:
-  explicit Retries(Milliseconds first) : backoff_(first) {}
+  // The first wait is `first`, each further one twice as long, up to kLongestBackoff (or `first`, if longer).
+  explicit Retries(Milliseconds first)
+      : first_(first), wait_(first), random_(random_value<std::uint64_t>()) {}
 
   void begin_look(SteadyTime now) noexcept {
-    is_due_ = backoff_.is_due(now);
+    is_due_ = now >= retry_at_;
     has_failed_ = false;
   }
   // Whether this look tries again what has failed.
   [[nodiscard]] bool is_due() const noexcept { return is_due_; }
   void failed() noexcept { has_failed_ = true; }
   void end_look(SteadyTime now, bool is_all_well) {
-    if (has_failed_) return backoff_.failed(now);
-    if (is_all_well) backoff_.reset();
+    if (has_failed_) {
+      retry_at_ = now + with_jitter(wait_, random_);
+      wait_ = std::min(wait_ * 2, std::max(first_, kLongestBackoff));
+    } else if (is_all_well) {
+      try_again_now();
+    }
   }
-  void try_again_now() {
-    backoff_.reset();
+  void try_again_now() noexcept {
+    retry_at_ = {};
+    wait_ = first_;
     is_due_ = true;
   }
 
  private:
-  Backoff backoff_;
+  Milliseconds first_;
+  Milliseconds wait_;
+  SteadyTime retry_at_{};
   bool is_due_ = true;
   bool has_failed_ = false;
+  std::mt19937_64 random_;
 };
 
 // The limits by which the loader's health is judged.

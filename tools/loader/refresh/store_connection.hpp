@@ -42,8 +42,9 @@ class StoreConnection {
 
   // Also in the middle of a long work: what the store has answered does not count as waiting for it.
   void answered() {
-    failure_.reset();
-    asked_at_ = std::chrono::steady_clock::now();
+    outage_.reset();
+    now_ += since_asked();
+    asked_at_ = SteadyTime::clock::now();
   }
 
   // Calls `ask` with the open store. While it is left alone after an outage, throws the error it failed with.
@@ -59,11 +60,8 @@ class StoreConnection {
       return answer;
     } catch (const Error& error) {
       if (error.is_outage()) {
-        if (use == StoreUse::Read) {
-          leave_alone(error, now);
-        } else {
-          append_failed(error, now);
-        }
+        if (use == StoreUse::Read) leave_alone(error);
+        if (use == StoreUse::Append) append_outage_ = outage_by(error);
       }
       throw;
     }
@@ -71,9 +69,10 @@ class StoreConnection {
 
   // What an append throws now without being tried: one has just failed so, and each may run into a timeout.
   [[nodiscard]] std::optional<Error> append_failure(SteadyTime now) const {
-    return appends_.is_due(now) ? std::nullopt : append_failure_;
+    return append_outage_ && now < append_outage_->until ? std::optional(append_outage_->error)
+                                                         : std::nullopt;
   }
-  void append_again_now() { appends_.reset(); }
+  void append_again_now() noexcept { append_outage_.reset(); }
 
   // Asks the store to report changes, unless it is left alone or reports them already. True: it reports them
   // from now on, and the caller must look for earlier ones.
@@ -114,64 +113,61 @@ class StoreConnection {
     if (store_) store_->distrust_copies();
   }
   // The last use has failed.
-  [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
+  [[nodiscard]] bool is_away() const noexcept { return outage_.has_value(); }
   // Empty: it is not away.
-  [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
-  [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
+  [[nodiscard]] std::string failure() const { return outage_ ? outage_->error.what() : ""; }
+  [[nodiscard]] bool was_asked() const noexcept { return now_ != SteadyTime{}; }
   // The next use tries again, even right after a failure.
-  void try_again_now() {
-    left_alone_until_ = {};
+  void try_again_now() noexcept {
+    if (outage_) outage_->until = {};
     append_again_now();
   }
 
  private:
+  struct Outage {
+    Error error;
+    SteadyTime until;  // when it is tried again
+  };
+
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
 
   // Other stores wait while this one runs into its timeout: with the default of 5 s, for less than a third of
   // the time.
   static constexpr int kPausesPerFailure = 20;
   static constexpr Milliseconds kLongestPause = kRoundsWhileAway / 2;
-  static constexpr Milliseconds kShortestAppendPause{1'000};
-  static constexpr Milliseconds kLongestAppendPause{20'000};
 
   Store& open(SteadyTime now) {
-    if (now != used_at_) begun_at_ = asked_at_ = std::chrono::steady_clock::now();
-    if (failure_ && now < left_alone_until_) throw Error(*failure_);
+    if (now > now_) {
+      now_ = now;
+      asked_at_ = SteadyTime::clock::now();
+    }
+    if (outage_ && now < outage_->until) throw Error(outage_->error);
     if (now - opened_at_ > kKeptOpen) close();
-    used_at_ = now;
     if (!store_) {
       try {
         store_ = open_();
       } catch (const Error& error) {
-        leave_alone(error, now);
+        leave_alone(error);
         throw;
       }
       opened_at_ = now;
     }
     return *store_;
   }
-  // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
-  // pause, and each set would run into it. Its watch may be dead without notice.
-  void leave_alone(const Error& error, SteadyTime now) {
-    close();
+  // Its watch may be dead without notice.
+  void leave_alone(const Error& error) {
     watch_.reset();
-    failure_ = error;
-    const SteadyTime::duration took = std::chrono::steady_clock::now() - asked_at_;
-    left_alone_until_ =
-        moved_on(now) +
-        std::max(shortest_pause_, std::min(kPausesPerFailure * took, SteadyTime::duration(kLongestPause)));
+    outage_ = outage_by(error);
   }
-  // A look keeps its `now`, however long it takes.
-  [[nodiscard]] SteadyTime moved_on(SteadyTime now) const {
-    return now + (std::chrono::steady_clock::now() - begun_at_);
-  }
-  // What failed again right after the pause waits longer.
-  void append_failed(const Error& error, SteadyTime now) {
+  // Not to its next round, which tries again. From when it has failed: a timeout may be longer than the
+  // pause, and each set would run into it.
+  Outage outage_by(const Error& error) {
     close();
-    if (now - appends_.due_at() > kLongestAppendPause) appends_.reset();
-    append_failure_ = error;
-    appends_.failed(moved_on(now));
+    const SteadyTime::duration longest = kLongestPause;
+    return {error, now_ + since_asked() +
+                       std::max(shortest_pause_, std::min(kPausesPerFailure * since_asked(), longest))};
   }
+  [[nodiscard]] SteadyTime::duration since_asked() const { return SteadyTime::clock::now() - asked_at_; }
   static void say_unwatched(const Error& error) {
     spdlog::debug("changes cannot be watched for, so the store is polled: {}", error.what());
   }
@@ -179,15 +175,14 @@ class StoreConnection {
   OpenStore open_;
   std::string name_;
   std::unique_ptr<Store> store_;
-  SteadyTime used_at_{};
-  SteadyTime begun_at_{};  // by the clock, when it was first opened with used_at_, which a test may invent
-  SteadyTime asked_at_{};  // then too, or when it has answered since
   SteadyTime opened_at_{};
-  std::optional<Error> failure_;
+  // When it was asked, or has answered since. A look keeps its `now`, however long it takes, and a test may
+  // invent it; here it moves on with the clock.
+  SteadyTime now_{};
+  SteadyTime asked_at_{};  // by the clock
   SteadyTime::duration shortest_pause_;
-  SteadyTime left_alone_until_{};
-  std::optional<Error> append_failure_;
-  Backoff appends_{kShortestAppendPause, kLongestAppendPause};
+  std::optional<Outage> outage_;
+  std::optional<Outage> append_outage_;
   std::unique_ptr<StoreWatch> watch_;
   SteadyTime watch_due_at_ = SteadyTime::max();
 };

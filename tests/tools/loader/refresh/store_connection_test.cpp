@@ -73,7 +73,7 @@ TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
   EXPECT_NE(connection.watch(), nullptr);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 
-  const SteadyTime soon = kFirstTry + Milliseconds(500);
+  const SteadyTime soon = kFirstTry + Milliseconds(400);
   EXPECT_EQ(failure_of([&] { connection.use(soon, has_seed, StoreUse::Append); }), ErrorKind::Unavailable);
   EXPECT_FALSE(connection.use(soon, has_seed));
   EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(5), has_seed, StoreUse::Append));
@@ -135,11 +135,18 @@ TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
 
 using std::chrono::seconds;
 
-// How long it takes until the next try is due.
-seconds wait_of(const Backoff& backoff, SteadyTime from) {
-  seconds wait{0};
-  while (!backoff.is_due(from + wait)) ++wait;
-  return wait;
+void fail(Retries& retries) {
+  retries.begin_look(kFirstTry);
+  retries.failed();
+  retries.end_look(kFirstTry, false);
+}
+
+// How long it takes from then until the next try is due.
+seconds wait_of(Retries& retries) {
+  for (seconds wait{0};; ++wait) {
+    retries.begin_look(kFirstTry + wait);
+    if (retries.is_due()) return wait;
+  }
 }
 
 TEST(Schedule, KeepsJitterWithinItsShare) {
@@ -170,34 +177,36 @@ TEST(Schedule, MovesBothClocksOnByWhatTheBootClockSays) {
   EXPECT_EQ(unix - 1'000, boot - 50);
 }
 
-TEST(Backoff, IsDueBeforeAnythingFailed) {
-  EXPECT_TRUE(Backoff(seconds(10)).is_due(SteadyTime{}));
+TEST(Retries, AreDueBeforeAnythingFailed) {
+  Retries retries{seconds(10)};
+  EXPECT_EQ(wait_of(retries), seconds(0));
 }
 
-TEST(Backoff, DoublesUpToFiveMinutes) {
-  Backoff backoff{seconds(10)};
+TEST(Retries, WaitTwiceAsLongEachTimeUpToFiveMinutes) {
+  Retries retries{seconds(10)};
   for (const double expected : {10.0, 20.0, 40.0, 80.0, 160.0, 300.0, 300.0}) {
-    backoff.failed(kFirstTry);
-    const auto wait = static_cast<double>(wait_of(backoff, kFirstTry).count());
+    fail(retries);
+    const auto wait = static_cast<double>(wait_of(retries).count());
     EXPECT_GE(wait, expected * (1 - kJitter));
     EXPECT_LE(wait, expected * (1 + kJitter) + 1);
   }
 }
 
-TEST(Backoff, StartsOverAfterReset) {
-  Backoff backoff{seconds(10)};
-  for (int i = 0; i < 5; ++i) backoff.failed(kFirstTry);
-  backoff.reset();
-  EXPECT_TRUE(backoff.is_due(kFirstTry));
-  backoff.failed(kFirstTry);
-  EXPECT_LE(wait_of(backoff, kFirstTry), seconds(12));
+TEST(Retries, StartOverWhenAllIsWell) {
+  Retries retries{seconds(10)};
+  for (int i = 0; i < 5; ++i) fail(retries);
+  retries.begin_look(kFirstTry);
+  retries.end_look(kFirstTry, true);
+  EXPECT_EQ(wait_of(retries), seconds(0));
+  fail(retries);
+  EXPECT_LE(wait_of(retries), seconds(12));
 }
 
-TEST(Backoff, NeverShortensAPollIntervalBeyondItsLongest) {
-  Backoff backoff{std::chrono::hours(1)};
+TEST(Retries, NeverWaitShorterThanALongPollInterval) {
+  Retries retries{std::chrono::hours(1)};
   for (int i = 0; i < 3; ++i) {
-    backoff.failed(kFirstTry);
-    EXPECT_GE(wait_of(backoff, kFirstTry), std::chrono::minutes(50));
+    fail(retries);
+    EXPECT_GE(wait_of(retries), std::chrono::minutes(50));
   }
 }
 
