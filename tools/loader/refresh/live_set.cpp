@@ -20,39 +20,6 @@ constexpr std::uint64_t kBytesAtATime = 16U << 20;
 
 }  // namespace
 
-std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
-                                                     PublicationId current) {
-  if (current.publication == 0) return std::nullopt;
-  if (reading_ != current) next_shard_ = 0;
-  reading_ = current;
-  try {
-    const std::string name = snapshot_file_name(current.publication);
-    read_some(Attachment(folder, set_name, current), folder.open_file(name, O_RDONLY), folder.path_of(name));
-  } catch (const Error& error) {
-    // A missing or unreadable publication is reported by the reader that attaches it.
-    if (error.kind() == ErrorKind::Data) return error.what();
-  }
-  return std::nullopt;
-}
-
-// Read, not mapped, because a file that was cut short must not kill this process.
-void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
-                             const std::string& path) {
-  const SnapshotView& snapshot = attachment.snapshot();
-  if (next_shard_ >= snapshot.shards().shard_count) next_shard_ = 0;  // another file has the name now
-  std::vector<std::byte> read;
-  for (std::uint64_t bytes = 0; bytes < kBytesAtATime; bytes += read.size()) {
-    const Bytes shards = snapshot.some_shards(next_shard_);
-    read.resize(shards.size());
-    read_all_at(file, static_cast<std::uint64_t>(shards.data() - snapshot.bytes().data()), read, path);
-    snapshot.check_shards(next_shard_, read, path);
-    next_shard_ += read.size() / snapshot.shards().stride;
-    if (next_shard_ < snapshot.shards().shard_count) continue;
-    next_shard_ = 0;
-    return;
-  }
-}
-
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
   const std::string name = snapshot_file_name(live.id.publication);
   check_memory_for(live.bytes, "a copy of the publication");
@@ -77,17 +44,45 @@ void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
   if (!set_.config.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
 }
 
-// Also if it cannot be attached any more: processes that have it mapped still answer from it.
+// Nothing else checks that the bytes in shared memory are still those that were published. Also if it cannot
+// be attached any more: processes that have it mapped still answer from it.
 void LiveSet::verify(Publisher& publisher) {
   const PublicationId current = publisher.current();
-  const auto damage = verifier_.find_damage(publisher.folder(), set_.config.name, current);
-  if (damage && publisher.mark_damaged()) {
+  if (current.publication == 0) return;
+  try {
+    read_some(publisher, current);
+  } catch (const Error& error) {
+    // A missing or unreadable publication is reported by the reader that attaches it.
+    if (error.kind() != ErrorKind::Data || !publisher.mark_damaged()) return;
     spdlog::error(
         "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
         "published again",
-        set_.config.name, *damage);
-    set_.recorder.damaged(current, *damage);
+        set_.config.name, error.what());
+    set_.recorder.damaged(current, error.what());
     find_out();
+  }
+}
+
+// The header, the tables and the next shards. Read, not mapped, because a file that was cut short must not
+// kill this process.
+void LiveSet::read_some(const Publisher& publisher, PublicationId current) {
+  const SetFolder& folder = publisher.folder();
+  const std::string name = snapshot_file_name(current.publication);
+  const std::string path = folder.path_of(name);
+  const Attachment attachment(folder, set_.config.name, current);
+  const FileDescriptor file = folder.open_file(name, O_RDONLY);
+  const SnapshotView& snapshot = attachment.snapshot();
+  if (next_shard_ >= snapshot.shards().shard_count) next_shard_ = 0;  // that was of another publication
+  std::vector<std::byte> read;
+  for (std::uint64_t bytes = 0; bytes < kBytesAtATime; bytes += read.size()) {
+    const Bytes shards = snapshot.some_shards(next_shard_);
+    read.resize(shards.size());
+    read_all_at(file, static_cast<std::uint64_t>(shards.data() - snapshot.bytes().data()), read, path);
+    snapshot.check_shards(next_shard_, read, path);
+    next_shard_ += read.size() / snapshot.shards().stride;
+    if (next_shard_ < snapshot.shards().shard_count) continue;
+    next_shard_ = 0;
+    return;
   }
 }
 

@@ -34,22 +34,6 @@ struct LiveBytes {
 // Read, not mapped: what is checked is what is used. Throws as SetFolder::open_file() and read_all_at() do.
 LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
 
-// Rereads what is published, piece by piece. Nothing else checks that the bytes in shared memory are
-// still those that were published.
-class LiveVerifier {
- public:
-  // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
-  // the tables and the next 16 MiB.
-  std::optional<std::string> find_damage(const SetFolder& folder, const std::string& set_name,
-                                         PublicationId current);
-
- private:
-  void read_some(const Attachment& attachment, const FileDescriptor& file, const std::string& path);
-
-  PublicationId reading_{};
-  std::uint64_t next_shard_ = 0;
-};
-
 class LiveSet {
  public:
   // All must outlive it.
@@ -92,14 +76,15 @@ class LiveSet {
 
  private:
   void verify(Publisher& publisher);
+  void read_some(const Publisher& publisher, PublicationId current);
   void check_live(const Publisher& publisher);
 
   SetWork& set_;
   const AddsReader& adds_;
   LayerFiller layers_;
-  LiveVerifier verifier_;
   SteadyTime verify_at_{};
-  bool is_verifying_ = false;  // at this look
+  std::uint64_t next_shard_ = 0;  // to be read again
+  bool is_verifying_ = false;     // at this look
   std::optional<LivePublication> live_;
   PublicationId checked_;
   PublicationId trusted_;  // of these; zero: that was not
