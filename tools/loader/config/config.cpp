@@ -75,8 +75,7 @@ class Claims {
 
 class ConfigReader {
  public:
-  void read_file(const std::string& path);
-  LoaderConfig finish(const std::string& path);
+  LoaderConfig read(const std::vector<std::string>& files);
 
  private:
   template <typename Value, typename Parse>
@@ -87,22 +86,16 @@ class ConfigReader {
     target = *value;
   }
   void read_settings(ConfigTable& top);
-  void read_status(ConfigTable& top, const std::string& path);
-  void read_stores(ConfigTable& top, const std::string& path);
-  void read_set(const toml::table& entry, const std::string& path);
-  void read_seen_set(const toml::table& entry, const std::string& path);
-
-  struct StoreReference {
-    std::string store;
-    StoreUse use;
-    ConfigTable table;  // for the message; its TOML is in documents_
-  };
+  void read_status(ConfigTable& top);
+  void read_stores(ConfigTable& top);
+  void read_set(ConfigTable& table);
+  void read_seen_set(ConfigTable& table);
+  // A parser of the name of a store that can be used so.
+  [[nodiscard]] auto store_for(StoreUse use) const;
 
   LoaderConfig config_;
   std::optional<std::chrono::milliseconds> poll_interval_;
   Claims claims_;
-  std::list<toml::table> documents_;
-  std::vector<StoreReference> references_;  // checked once all files are read
 };
 
 toml::table parse_toml(const std::string& path) {
@@ -117,18 +110,39 @@ toml::table parse_toml(const std::string& path) {
   }
 }
 
-void ConfigReader::read_file(const std::string& path) {
-  ConfigTable top(documents_.emplace_back(parse_toml(path)), path, "");
-  read_settings(top);
-  read_status(top, path);
-  read_stores(top, path);
-  if (const toml::array* sets = top.array("set")) {
-    for (const toml::node& entry : *sets) read_set(*entry.as_table(), path);
+// A set may stand in another file than its store.
+LoaderConfig ConfigReader::read(const std::vector<std::string>& files) {
+  std::list<toml::table> documents;
+  std::vector<ConfigTable> tops;
+  for (const std::string& file : files) {
+    ConfigTable& top = tops.emplace_back(documents.emplace_back(parse_toml(file)), file);
+    read_settings(top);
+    read_status(top);
+    read_stores(top);
   }
-  if (const toml::array* seen = top.array("seen")) {
-    for (const toml::node& entry : *seen) read_seen_set(*entry.as_table(), path);
+  for (ConfigTable& top : tops) {
+    for (ConfigTable& set : top.tables("set")) read_set(set);
+    for (ConfigTable& seen : top.tables("seen")) read_seen_set(seen);
+    top.reject_unknown_keys();
   }
-  top.reject_unknown_keys();
+  config_.poll_interval = poll_interval_.value_or(config_.poll_interval);
+  for (StoreConfig& store : config_.stores)
+    store.poll_interval = poll_interval_.value_or(default_poll_interval(store.url));
+  if (config_.sets.empty() && config_.seen.empty())
+    throw Error(ErrorKind::Config, files.front() +
+                                       ": there is no [[set]] and no [[seen]] in it or in "
+                                       "conf.d/*.toml next to it");
+  return std::move(config_);
+}
+
+auto ConfigReader::store_for(StoreUse use) const {
+  return [this, use](const std::string& name) {
+    const auto store = std::ranges::find(config_.stores, name, &StoreConfig::name);
+    if (store == config_.stores.end())
+      throw Error(ErrorKind::Usage, fmt::format("there is no [store.{}]", name));
+    check_store_can(use, store->url);
+    return name;
+  };
 }
 
 void ConfigReader::read_settings(ConfigTable& top) {
@@ -140,41 +154,32 @@ void ConfigReader::read_settings(ConfigTable& top) {
   take_setting(top, "log_level", config_.log_level, checked_log_level);
 }
 
-void ConfigReader::read_status(ConfigTable& top, const std::string& path) {
-  const toml::table* entry = top.table("status");
-  if (entry == nullptr) return;
+void ConfigReader::read_status(ConfigTable& top) {
+  std::optional<ConfigTable> table = top.table("status");
+  if (!table) return;
   claims_.claim(top, "status", "[status]");
-  ConfigTable table(*entry, path, "[status]");
-  table.require("listen");
-  StatusConfig status{*table.parsed("listen", checked_listen_address), table.parsed("group", group_named)};
-  table.reject_unknown_keys();
-  config_.status = std::move(status);
+  config_.status =
+      StatusConfig{table->required("listen", checked_listen_address), table->parsed("group", group_named)};
+  table->reject_unknown_keys();
 }
 
-void ConfigReader::read_stores(ConfigTable& top, const std::string& path) {
-  const toml::table* stores = top.table("store");
-  if (stores == nullptr) return;
-  ConfigTable list(*stores, path, "[store]");
-  for (const auto& [key, node] : *stores) {
-    const std::string name(key.str());
-    const toml::table* entry = list.table(name);
-    claims_.claim(list, name, "store \"" + name + "\"");
-    ConfigTable table(*entry, path, fmt::format("[store.{}]", name));
-    table.require("url");
-    const auto shown = table.parsed("url", shown_url);
+void ConfigReader::read_stores(ConfigTable& top) {
+  std::optional<ConfigTable> list = top.table("store");
+  if (!list) return;
+  for (const std::string& name : list->names()) {
+    ConfigTable table = *list->table(name);
+    claims_.claim(*list, name, "store \"" + name + "\"");
+    const std::string shown = table.required("url", shown_url);
     table.reject_unknown_keys();
-    config_.stores.push_back({name, *table.text("url"), *shown});
+    config_.stores.push_back({name, *table.text("url"), shown});
   }
 }
 
-void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
-  ConfigTable table(entry, path, "[[set]]");
+void ConfigReader::read_set(ConfigTable& table) {
   SetConfig set;
-  table.require("name");
-  set.name = *table.parsed("name", name_of_one_set);
+  set.name = table.required("name", name_of_one_set);
   claims_.claim(table, "name", "set \"" + set.name + "\"");
-  table.require("store");
-  set.store = *table.text("store");
+  set.store = table.required("store", store_for(StoreUse::Read));
   set.max_bytes = table.parsed("max_size", kSizeLimit).value_or(0);
   set.public_keys = table.parsed_list("public_key", parse_public_key);
   set.guards.source = GuardSource::Configuration;
@@ -184,43 +189,20 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
   if (auto keys = table.parsed("required_keys", required_keys)) set.guards.required_keys = std::move(*keys);
   table.reject_unknown_keys();
-  references_.push_back({set.store, StoreUse::Read, table});
   config_.sets.push_back(std::move(set));
 }
 
-void ConfigReader::read_seen_set(const toml::table& entry, const std::string& path) {
-  ConfigTable table(entry, path, "[[seen]]");
+void ConfigReader::read_seen_set(ConfigTable& table) {
   SeenConfig seen = read_seen(table);
   claims_.claim(table, "name", "seen set \"" + seen.name + "\"");
-  if (!seen.store.empty()) references_.push_back({seen.store, StoreUse::Keep, table});
+  table.parsed("store", store_for(StoreUse::Keep));
   config_.seen.push_back(std::move(seen));
 }
 
-LoaderConfig ConfigReader::finish(const std::string& path) {
-  for (const StoreReference& reference : references_) {
-    const auto store = std::ranges::find(config_.stores, reference.store, &StoreConfig::name);
-    if (store == config_.stores.end())
-      reference.table.fail("store", fmt::format("there is no [store.{}]", reference.store));
-    try {
-      check_store_can(reference.use, store->url);
-    } catch (const Error& error) {
-      reference.table.fail("store", error.what());
-    }
-  }
-  config_.poll_interval = poll_interval_.value_or(config_.poll_interval);
-  for (StoreConfig& store : config_.stores) {
-    store.poll_interval = poll_interval_.value_or(default_poll_interval(store.url));
-  }
-  if (config_.sets.empty() && config_.seen.empty())
-    throw Error(ErrorKind::Config,
-                path + ": there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next to it");
-  return std::move(config_);
-}
-
-// conf.d/*.toml next to the file, by name.
-std::vector<std::string> included_files(const std::string& path) {
+// The file, and conf.d/*.toml next to it, by name.
+std::vector<std::string> files_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "conf.d";
-  std::vector<std::string> files;
+  std::vector<std::string> files{path};
   std::error_code error;
   for (const std::filesystem::path name : names_in(folder.string(), error)) {
     if (name.extension() == ".toml") files.push_back((folder / name).string());
@@ -228,17 +210,14 @@ std::vector<std::string> included_files(const std::string& path) {
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Error(ErrorKind::Config, fmt::format("{}: {}", folder.string(), error.message()));
   }
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin() + 1, files.end());
   return files;
 }
 
 }  // namespace
 
 LoaderConfig load_config(const std::string& path) {
-  ConfigReader reader;
-  reader.read_file(path);
-  for (const std::string& file : included_files(path)) reader.read_file(file);
-  return reader.finish(path);
+  return ConfigReader().read(files_of(path));
 }
 
 void check_loader_user(const LoaderConfig& config) {

@@ -15,10 +15,6 @@ std::string name_of(toml::node_type type) {
 
 }  // namespace
 
-void ConfigTable::require(std::string_view key) const {
-  if (!table_->contains(key)) fail(key, "is missing");
-}
-
 std::optional<std::string> ConfigTable::text(std::string_view key) {
   const toml::node* node = find(key);
   if (node == nullptr) return std::nullopt;
@@ -28,21 +24,29 @@ std::optional<std::string> ConfigTable::text(std::string_view key) {
   fail(key, fmt::format("must be a string or a number, not {}", name_of(node->type())));
 }
 
-const toml::table* ConfigTable::table(std::string_view key) {
+std::optional<ConfigTable> ConfigTable::table(std::string_view key) {
   const toml::node* node = find(key);
-  if (node != nullptr && !node->is_table()) {
-    fail(key, fmt::format("must be a table, as [{}.NAME]", key));
-  }
-  return node == nullptr ? nullptr : node->as_table();
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_table()) fail(key, fmt::format("must be a table, as [{}.NAME]", key));
+  const std::string above = title_.empty() ? "[" : title_.substr(0, title_.size() - 1) + ".";
+  return ConfigTable(*node->as_table(), file_, fmt::format("{}{}]", above, key));
 }
 
-const toml::array* ConfigTable::array(std::string_view key) {
+std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
+  std::vector<ConfigTable> all;
   const toml::node* node = find(key);
-  if (node == nullptr) return nullptr;
-  if (!node->is_array() || !node->as_array()->is_homogeneous(toml::node_type::table)) {
+  if (node == nullptr) return all;
+  if (!node->is_array() || !node->as_array()->is_homogeneous(toml::node_type::table))
     fail(key, fmt::format("must be tables, each headed [[{}]]", key));
-  }
-  return node->as_array();
+  for (const toml::node& one : *node->as_array())
+    all.emplace_back(*one.as_table(), file_, fmt::format("[[{}]]", key));
+  return all;
+}
+
+std::vector<std::string> ConfigTable::names() const {
+  std::vector<std::string> all;
+  for (const auto& [key, node] : *table_) all.emplace_back(key.str());
+  return all;
 }
 
 void ConfigTable::reject_unknown_keys() const {

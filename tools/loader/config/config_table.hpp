@@ -20,7 +20,7 @@ class ConfigTable {
  public:
   // `title` is how the table is called in messages, "[store.main]"; empty for the top of a file. The table
   // must outlive this.
-  ConfigTable(const toml::table& table, std::string file, std::string title)
+  ConfigTable(const toml::table& table, std::string file, std::string title = "")
       : table_(&table), file_(std::move(file)), title_(std::move(title)) {}
 
   // What `parse` returns for a string, or for each string of an array, which must not be empty; nothing when
@@ -41,7 +41,6 @@ class ConfigTable {
 
   // A string, or a number as text; nothing when the key is not there.
   std::optional<std::string> text(std::string_view key);
-  void require(std::string_view key) const;
 
   // What `parse` returns for a string or number, given as text. An error that it throws becomes a Config
   // error.
@@ -57,9 +56,17 @@ class ConfigTable {
     }
   }
 
-  // Tables below this one: [key.name] and [[key]].
-  const toml::table* table(std::string_view key);
-  const toml::array* array(std::string_view key);
+  template <typename Parse>
+  auto required(std::string_view key, const Parse& parse) {
+    if (!table_->contains(key)) fail(key, "is missing");
+    return *parsed(key, parse);
+  }
+
+  // Tables below this one: [key], and each [[key]].
+  std::optional<ConfigTable> table(std::string_view key);
+  std::vector<ConfigTable> tables(std::string_view key);
+  // Of all in this table.
+  [[nodiscard]] std::vector<std::string> names() const;
 
   // Call when all keys have been asked for.
   void reject_unknown_keys() const;

@@ -98,10 +98,9 @@ SeenWindow seen_window(const SeenConfig& config, UnixSeconds moment) noexcept {
 
 SeenConfig read_seen(ConfigTable& table) {
   SeenConfig seen;
-  for (const char* key : {"name", "keys", "window"}) table.require(key);
-  seen.name = *table.parsed("name", checked_set_name);
-  seen.keys = *table.parsed("keys", kKeysPerWindow);
-  seen.window = *table.parsed("window", window_length);
+  seen.name = table.required("name", checked_set_name);
+  seen.keys = table.required("keys", kKeysPerWindow);
+  seen.window = table.required("window", window_length);
   seen.windows = static_cast<std::uint32_t>(table.parsed("windows", kWindowCount).value_or(seen.windows));
   seen.fpr = table.parsed("fpr", kSeenFpr).value_or(seen.fpr);
   seen.on_unavailable = table.parsed("on_unavailable", on_unavailable_named).value_or(seen.on_unavailable);
