@@ -12,7 +12,6 @@
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"
-#include "tools/stores/store.hpp"
 
 namespace keysieve {
 namespace {
@@ -68,24 +67,11 @@ int refresh_once(LoaderConfig config) {
   return loader.exit_status();
 }
 
-// A store that cannot be asked now has nothing to do with the configuration.
-void warn_of_risks(const LoaderConfig& config) {
-  for (const StoreConfig& store : config.stores) {
-    try {
-      if (!store.url.starts_with("redis")) continue;  // others may need files that this user must not make
-      for (const std::string& risk : open_store(store.url, IfMissing::Refuse, Patience::None)->risks(true))
-        fmt::print(stderr, "keysieved: warning: store {}: {}\n", store.name, risk);
-    } catch (const Error&) {
-    }
-  }
-}
-
 int run(const LoaderCommandLine& line) {
   LoaderConfig config = load_config(line.config_path);
   if (line.check_config) {
     fmt::print("{}", summary_text(config));
     if (std::fflush(stdout) != 0) end_if_reader_is_gone(errno);
-    warn_of_risks(config);
     return 0;
   }
   check_loader_user(config);
