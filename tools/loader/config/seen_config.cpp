@@ -48,12 +48,6 @@ std::string host_name(const std::string& text) {
               fmt::format("\"{}\" is not a host: 1 to {} letters, digits, - . _", text, kMostSeenHostBytes));
 }
 
-std::string own_host_name() {
-  std::array<char, kMostSeenHostBytes + 1> name{};
-  if (::gethostname(name.data(), name.size()) != 0) return "";
-  return name.data();
-}
-
 // Both need a store.
 void read_saving(ConfigTable& table, SeenConfig& seen) {
   seen.store = table.text("store").value_or("");
@@ -80,6 +74,11 @@ void check_last_filter(ConfigTable& table, const SeenConfig& seen) {
 }
 
 }  // namespace
+
+std::string own_host_name() {
+  std::array<char, kMostSeenHostBytes + 1> name{};
+  return ::gethostname(name.data(), name.size()) == 0 ? name.data() : "";
+}
 
 SeenPlan seen_plan(const SeenConfig& config, const SeenWindow& window) {
   const double rate = config.fpr / config.windows / 2;

@@ -13,6 +13,8 @@
 namespace keysieve {
 
 inline constexpr std::size_t kMostSeenHostBytes = 64;
+// Empty: the system does not say.
+std::string own_host_name();
 
 struct SeenConfig {
   std::string name;

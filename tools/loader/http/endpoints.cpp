@@ -28,35 +28,35 @@ HttpAnswer unavailable(std::string why) {
 
 }  // namespace
 
-HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
-  const Heartbeat heartbeat = heartbeat_of(report, now, limits);
+HttpAnswer answer_livez(const Heartbeat& heartbeat) {
   if (heartbeat.is_alive) return {.body = "alive\n"};
   return unavailable(
       fmt::format("the loader has given no sign of life for {:.0f} s\n", heartbeat.age.count()));
 }
 
-HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
-  HttpAnswer alive = answer_livez(report, now, limits);
-  if (alive.status != 200) return alive;
-  return report.is_ready ? HttpAnswer{.body = kReady} : unavailable(kNotReady);
+HttpAnswer answer_healthz(bool is_ready, const Heartbeat& heartbeat) {
+  if (!heartbeat.is_alive) return answer_livez(heartbeat);
+  return is_ready ? HttpAnswer{.body = kReady} : unavailable(kNotReady);
 }
 
-HttpAnswer answer_startz(const LoaderReport& report, SteadyTime::duration age, const HealthLimits& limits) {
-  if (report.is_ready) return {.body = kReady};
+HttpAnswer answer_startz(bool is_ready, SteadyTime::duration age, const HealthLimits& limits) {
+  if (is_ready) return {.body = kReady};
   if (age < limits.longest_start) return unavailable(kNotReady);
   return {.body = "not ready, but the time to wait for it is over\n"};
 }
 
 HttpAnswer HttpService::answer(std::string_view path) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (path == "/livez") return answer_livez(*reports_.read(), now, limits_);
-  if (path == "/healthz") return answer_healthz(*reports_.read(), now, limits_);
-  if (path == "/startz") return answer_startz(*reports_.read(), now - begun_at_, limits_);
-  if (path == "/metrics") {
-    return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_text(viewer_.look())};
-  }
+  const auto report = reports_.read();
+  const Heartbeat heartbeat = heartbeat_of(*report, now, limits_);
+  if (path == "/livez") return answer_livez(heartbeat);
+  if (path == "/healthz") return answer_healthz(report->is_ready, heartbeat);
+  if (path == "/startz") return answer_startz(report->is_ready, now - begun_at_, limits_);
+  if (path == "/metrics")
+    return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+            .body = metrics_text(viewer_.look(report, heartbeat))};
   if (path == "/status.json")
-    return {.content_type = "application/json", .body = status_json_text(viewer_.look())};
+    return {.content_type = "application/json", .body = status_json_text(viewer_.look(report, heartbeat))};
   const auto file = std::ranges::find(page_files(), path, &PageFile::path);
   if (file != page_files().end()) return page_answer(*file);
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};

@@ -16,17 +16,16 @@ namespace keysieve {
 // it or waits for it.
 
 // 200 as long as it shows signs of life; a loader without them should be restarted.
-HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+HttpAnswer answer_livez(const Heartbeat& heartbeat);
 // 200 when it is alive and no set is held back by this host.
-HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+HttpAnswer answer_healthz(bool is_ready, const Heartbeat& heartbeat);
 // 200 when no set is held back by this host, or one has been for so long that nothing should wait any
 // longer. `age` is the loader's.
-HttpAnswer answer_startz(const LoaderReport& report, SteadyTime::duration age, const HealthLimits& limits);
+HttpAnswer answer_startz(bool is_ready, SteadyTime::duration age, const HealthLimits& limits);
 
 class HttpService {
  public:
-  HttpService(const LatestReport& reports, const HealthLimits& limits)
-      : reports_(reports), limits_(limits), viewer_(reports, limits) {}
+  HttpService(const LatestReport& reports, const HealthLimits& limits) : reports_(reports), limits_(limits) {}
 
   // Serves where the configuration says, or nowhere any more. An address that cannot be used is logged once,
   // and tried again by the next call.

@@ -43,13 +43,12 @@ Json history(const LoadedSet& set) {
 Json shards(const LoadedSet& set) {
   if (!set.shards) return {};
   const ShardDistribution& shards = *set.shards;
-  return {
-      {"measure", shards.measure == ShardDistribution::Measure::FillRatio ? "fill_ratio" : "keys_per_shard"},
-      {"count", shards.shard_count},
-      {"lowest", shards.lowest},
-      {"highest", shards.highest},
-      {"mean", shards.mean},
-      {"bins", shards.bins}};
+  return {{"measure", shards.is_of_fill_ratios ? "fill_ratio" : "keys_per_shard"},
+          {"count", shards.shard_count},
+          {"lowest", shards.lowest},
+          {"highest", shards.highest},
+          {"mean", shards.mean},
+          {"bins", shards.bins}};
 }
 
 const Field<LoaderView> kLoaderTable[]{

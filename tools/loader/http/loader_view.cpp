@@ -1,20 +1,12 @@
 #include "tools/loader/http/loader_view.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 std::optional<DirectoryStatus> directory_if_readable(const std::string& directory) {
   try {
@@ -36,12 +28,6 @@ SeenSetFacts seen_if_readable(const std::string& directory, const std::string& n
   }
 }
 
-// Few shards in many bins would look like a comb.
-std::size_t bin_count(std::uint64_t shards) {
-  const auto count = static_cast<std::size_t>(std::ceil(2 * std::sqrt(static_cast<double>(shards))));
-  return std::clamp(count, ShardDistribution::kFewestBins, ShardDistribution::kMostBins);
-}
-
 std::size_t bin_of(double value, const ShardDistribution& distribution) {
   const std::size_t count = distribution.bins.size();
   const double width = (distribution.highest - distribution.lowest) / static_cast<double>(count);
@@ -52,13 +38,13 @@ std::size_t bin_of(double value, const ShardDistribution& distribution) {
 }  // namespace
 
 ShardDistribution shard_distribution(const SnapshotView& snapshot) {
-  using Measure = ShardDistribution::Measure;
   const ShardArray& shards = snapshot.shards();
   ShardDistribution distribution;
-  distribution.measure = snapshot.kind().fill_ratio == nullptr ? Measure::KeysPerShard : Measure::FillRatio;
+  distribution.is_of_fill_ratios = snapshot.kind().fill_ratio != nullptr;
   distribution.shard_count = shards.shard_count;
   if (shards.shard_count == 0) return distribution;
-  distribution.bins.resize(bin_count(shards.shard_count));
+  // Few shards in many bins would look like a comb.
+  distribution.bins.resize(static_cast<std::size_t>(std::clamp(2 * std::sqrt(shards.shard_count), 12., 32.)));
   std::vector<float> values(shards.shard_count);
   double sum = 0;
   for (std::uint32_t i = 0; i < shards.shard_count; ++i) {
@@ -74,10 +60,12 @@ ShardDistribution shard_distribution(const SnapshotView& snapshot) {
   return distribution;
 }
 
-LoaderView LoaderViewer::look() {
-  LoaderView view{
-      .host = host_name(), .now = unix_now(), .started_at = started_at_, .loader = reports_.read()};
-  view.heartbeat = heartbeat_of(*view.loader, SteadyTime::clock::now(), limits_);
+LoaderView LoaderViewer::look(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat) {
+  LoaderView view{.host = own_host_name(),
+                  .now = unix_now(),
+                  .started_at = started_at_,
+                  .loader = std::move(loader),
+                  .heartbeat = heartbeat};
   const std::string& directory = view.loader->directory;
   view.directory = directory_if_readable(directory);
   for (const auto& report : view.loader->sets) {

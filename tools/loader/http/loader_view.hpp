@@ -21,11 +21,7 @@ namespace keysieve {
 
 // How evenly the keys of a snapshot are spread over its shards, for the status page.
 struct ShardDistribution {
-  static constexpr std::size_t kFewestBins = 12;
-  static constexpr std::size_t kMostBins = 32;
-  enum class Measure { FillRatio, KeysPerShard };
-
-  Measure measure = Measure::FillRatio;  // keys per shard where the kind has no fill ratio
+  bool is_of_fill_ratios = true;  // else, where the kind has none, of keys per shard
   double lowest = 0;
   double highest = 0;
   double mean = 0;
@@ -75,17 +71,12 @@ struct LoaderView {
 // In one thread.
 class LoaderViewer {
  public:
-  LoaderViewer(const LatestReport& reports, const HealthLimits& limits)
-      : reports_(reports), limits_(limits) {}
-
   // Reads the shards of each new publication, which takes a moment: a second for some GiB.
-  LoaderView look();
+  LoaderView look(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat);
 
  private:
   LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, UnixSeconds now);
 
-  const LatestReport& reports_;
-  const HealthLimits limits_;
   const UnixSeconds started_at_ = unix_now();
   using KnownDistribution = std::pair<PublicationId, std::shared_ptr<const ShardDistribution>>;
   std::map<std::string, KnownDistribution> distributions_;  // of each set's last one, so that it is read once

@@ -24,9 +24,10 @@ class HealthAnswers : public ::testing::Test {
     report_.made_at = kBegin;
   }
 
-  [[nodiscard]] HttpAnswer livez() const { return answer_livez(report_, now_, {}); }
-  [[nodiscard]] HttpAnswer healthz() const { return answer_healthz(report_, now_, {}); }
-  [[nodiscard]] HttpAnswer startz() const { return answer_startz(report_, now_ - kBegin, {}); }
+  [[nodiscard]] HttpAnswer livez() const { return answer_livez(heartbeat()); }
+  [[nodiscard]] HttpAnswer healthz() const { return answer_healthz(report_.is_ready, heartbeat()); }
+  [[nodiscard]] HttpAnswer startz() const { return answer_startz(report_.is_ready, now_ - kBegin, {}); }
+  [[nodiscard]] Heartbeat heartbeat() const { return heartbeat_of(report_, now_, {}); }
 
   LoaderReport report_;
   SteadyTime now_ = kBegin;

@@ -113,13 +113,12 @@ TEST_F(PageOfViewInChromium, ShowsTheFiguresOfASet) {
   set.loader = std::make_shared<const SetReport>(report);
   set.published->known_absent.reset();
   set.published->key_profile = "nfc<lower>";
-  set.shards = std::make_shared<const ShardDistribution>(
-      ShardDistribution{.measure = ShardDistribution::Measure::KeysPerShard,
-                        .lowest = 90,
-                        .highest = 110,
-                        .mean = 101,
-                        .shard_count = 1221,
-                        .bins = {1, 1200, 20}});
+  set.shards = std::make_shared<const ShardDistribution>(ShardDistribution{.is_of_fill_ratios = false,
+                                                                           .lowest = 90,
+                                                                           .highest = 110,
+                                                                           .mean = 101,
+                                                                           .shard_count = 1221,
+                                                                           .bins = {1, 1200, 20}});
   EXPECT_THAT(
       dom_of(view),
       AllOf(HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"), Not(HasSubstr("Known absent")),
