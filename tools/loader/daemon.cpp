@@ -55,19 +55,19 @@ void Daemon::run() {
     status_.follow(config_.status);
     loader_.round();
     tell_at_ = {};
-  } while (follow_until_next_round() == Next::Round);
+  } while (follow_until_next_round());
   service_.stopping();
   loader_.save_seen_sets();
   spdlog::info("stopping; what is published stays live");
 }
 
 // Signals, the watchdog and the next round come first, however often the stores wake us.
-Daemon::Next Daemon::follow_until_next_round() {
+bool Daemon::follow_until_next_round() {
   for (;;) {
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
     const SteadyTime next_round = loader_.round_due_at();
-    if (SteadyTime::clock::now() >= next_round) return Next::Round;
+    if (SteadyTime::clock::now() >= next_round) return true;
     loader_.look_at_seen_sets();
     if (SteadyTime::clock::now() >= tell_at_ || is_report_old()) tell_service();
     wait(std::min({next_round, loader_.due_at(), tell_at_}), loader_.descriptors());
@@ -89,15 +89,15 @@ void Daemon::wait(SteadyTime until, const std::vector<int>& descriptors) const {
   ::poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
 }
 
-Daemon::Next Daemon::answer(int signal) {
-  if (signal == SIGTERM || signal == SIGINT) return Next::Stop;
+bool Daemon::answer(int signal) {
+  if (signal == SIGTERM || signal == SIGINT) return false;
   if (signal == SIGHUP) {
     reload();
   } else {
     spdlog::info("refreshing all sets now");
     loader_.try_again_now();
   }
-  return Next::Round;
+  return true;
 }
 
 // The next program ends for good if it finds a wrong configuration. So the last look at it comes right before
@@ -137,22 +137,17 @@ bool Daemon::is_report_old() const {
 
 void Daemon::tell_service() {
   report();
-  say_ready_when_it_is();
-  if (!Signals::is_stop_pending()) service_.status(loader_.summary());
   tell_at_ = SteadyTime::max();
-}
-
-void Daemon::say_ready_when_it_is() {
-  if (has_said_ready_ || !loader_.is_ready() || Signals::is_stop_pending()) return;
-  report();
-  has_said_ready_ = service_.ready(loader_.summary());
+  if (Signals::is_stop_pending()) return;
+  if (!has_said_ready_ && loader_.is_ready()) has_said_ready_ = service_.ready(loader_.summary());
+  service_.status(loader_.summary());
 }
 
 bool Daemon::on_progress() {
   loader_.follow_clock_of_seen_sets();
   if (is_report_old()) report();
+  if (!has_said_ready_ && loader_.is_ready()) tell_service();
   service_.alive();
-  say_ready_when_it_is();
   if (!has_said_ready_ && loader_.is_starting()) service_.still_starting();
   return !Signals::is_stop_pending();
 }

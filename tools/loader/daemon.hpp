@@ -51,23 +51,21 @@ class Daemon {
   void run();
 
  private:
-  enum class Next { Round, Stop };
-
   // After a look that a store has asked for: what comes meanwhile is taken in one go, and a watch that wakes
   // us for nothing costs no more than that many looks.
   static constexpr Milliseconds kLeastPause{5};
   // While something long goes on, and while keys are added one by one: a report costs time for each set.
   static constexpr Milliseconds kBetweenReports{100};
 
-  Next follow_until_next_round();
+  // These two: false to stop.
+  bool follow_until_next_round();
+  bool answer(int signal);
   void wait(SteadyTime until, const std::vector<int>& descriptors) const;
-  Next answer(int signal);
   void reload();
   LoaderConfig next_config() const;
   [[nodiscard]] bool is_report_old() const;
-  void tell_service();
   void report();
-  void say_ready_when_it_is();
+  void tell_service();
   bool on_progress();
 
   LoaderCommandLine command_line_;
