@@ -150,7 +150,7 @@ class RestartedHost {
     set.guards.max_shrink = {};
     ReaderSettings reader{.directory = loader_.directory, .trusted_owner = {}};
     reader_.emplace(reader, "tags");
-    refresher_.emplace(set, loader_, store_, recorder_, [] { return true; });
+    refresher_.emplace(set, loader_, store_, [] { return true; });
   }
 
   void look() {
@@ -186,7 +186,6 @@ class RestartedHost {
   std::string url_;
   LoaderConfig loader_;
   StoreConnection store_{store_opener(url_), "the store", Milliseconds(1000)};
-  SetRecorder recorder_{SetConfig{.name = "tags"}};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
   std::optional<LivePublication> live_;

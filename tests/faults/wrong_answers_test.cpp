@@ -124,7 +124,7 @@ class WrongAnswers : public SetRefresherTest {
  protected:
   WrongAnswers() {
     lying_.try_again_now();
-    refresher_.emplace(set_, loader_, lying_, recorder_, [] { return true; });
+    refresher_.emplace(set_, loader_, lying_, [] { return true; });
   }
 
   LyingStore::Lies lies_;

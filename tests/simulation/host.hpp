@@ -30,7 +30,7 @@ class SimulatedHost final : public PromisedHost {
     set.guards.max_shrink = {};
     set.guards.max_changed = 1;
     store_.emplace([this] { return network_.connect(); }, "the store", kPollInterval);
-    refresher_.emplace(set, loader, *store_, recorder_, [] { return true; });
+    refresher_.emplace(set, loader, *store_, [] { return true; });
     server_number_ = network_.server_number();
     refresher_->publish_cached(std::chrono::steady_clock::now());
   }
@@ -99,7 +99,6 @@ class SimulatedHost final : public PromisedHost {
   std::string root_;
   unsigned server_number_ = 0;
   std::optional<StoreConnection> store_;
-  SetRecorder recorder_{SetConfig{.name = kSimulatedSet}};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
 };

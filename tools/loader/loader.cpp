@@ -31,8 +31,7 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
   }
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
-    SetRecorder& recorder = recorders_.emplace_back(set);
-    store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, recorder, on_progress_));
+    store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
     WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
@@ -113,7 +112,7 @@ bool Loader::refresh_all(WatchedStore& store) {
 
 LoaderReport Loader::report() {
   LoaderReport report{.directory = directory_, .is_ready = is_ready(), .made_at = SteadyTime::clock::now()};
-  for (SetRecorder& set : recorders_) report.sets.push_back(set.latest());
+  for (SetRefresher& set : refreshers_) report.sets.push_back(set.recorder().latest());
   for (const WatchedStore& store : stores_) {
     const StoreConnection& asked = store.connection;
     if (asked.was_asked())
@@ -179,9 +178,12 @@ bool Loader::refresh_woken() {
 
 std::vector<int> Loader::hand_over(const LoaderConfig& next) {
   for (WatchedStore& store : stores_) store.connection.close();
-  const bool is_same_directory = next.directory == directory_;
+  const auto goes_on = [&](const auto& sets, const std::string& name) {
+    return next.directory == directory_ &&
+           std::ranges::any_of(sets, [&name](const auto& set) { return set.name == name; });
+  };
   for (const SetRefresher& refresher : refreshers_) {
-    if (is_same_directory && next.names_set(refresher.set_name())) continue;
+    if (goes_on(next.sets, refresher.set_name())) continue;
     spdlog::info("{}: is not configured any more; its last publication is left as it is",
                  refresher.set_name());
     refresher.leave();
@@ -189,7 +191,7 @@ std::vector<int> Loader::hand_over(const LoaderConfig& next) {
   std::vector<int> locks;
   for (SeenKeeper& keeper : keepers_) {
     const std::string& name = keeper.report().name;
-    if (is_same_directory && std::ranges::find(next.seen, name, &SeenConfig::name) != next.seen.end()) {
+    if (goes_on(next.seen, name)) {
       const std::vector<int> own = keeper.locks();
       locks.insert(locks.end(), own.begin(), own.end());
       continue;

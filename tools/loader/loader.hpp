@@ -94,7 +94,6 @@ class Loader {
 
   std::string directory_;
   bool is_once_;
-  std::list<SetRecorder> recorders_;  // of the refreshers, in their order
   std::function<bool()> on_progress_;
   std::vector<FileDescriptor> locks_;
   std::list<WatchedStore> stores_;

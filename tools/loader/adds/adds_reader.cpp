@@ -131,7 +131,7 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     take(std::move(entries), log.known());
     if (is_end) return end(store, log.is_behind(), needed, by_push);
     reached_ = Reached::Some;
-    if (!set_.on_progress()) throw Stopped{};
+    if (!set_.on_progress()) throw LookAgain{};
   }
 }
 
@@ -209,7 +209,7 @@ void AddsReader::end(Store& store, bool lacks_keys, const NeededAdds& needed, co
                             store.name(), name));
   }
   compare(store, name, lacks_keys, by_push);
-  if (lacks_any_of(needed)) {
+  if (hole_ > needed.trimmed_at_most) {
     throw Error(
         ErrorKind::Older,
         fmt::format("{}: the log {} was trimmed up to {}, but keys that were added after {} are needed: the "
@@ -262,10 +262,6 @@ void AddsReader::know_witness(const LogWitness& witness) {
   KnownLog log = known();
   log.witness = witness;
   kept_.know(log);
-}
-
-bool AddsReader::has_any_up_to(const LogPosition& position) const {
-  return kept_.mirror().count_after(position) != kept_.mirror().count_after({});
 }
 
 // Entries that are forgotten must be read again if a store that still holds them leads back to before them.

@@ -85,9 +85,6 @@ class AddsReader {
   bool merge(AddsNews news);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept;
-  [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
-  // Whether some of what is needed was trimmed before this host has read it.
-  [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
   // Whether the store may have lost some of what is needed: keys that this host has never read, too.
   [[nodiscard]] bool may_have_lost(const NeededAdds& needed) const {
     return is_behind() || lost_to() > needed.trimmed_at_most;

@@ -56,10 +56,6 @@ struct LoaderConfig {
   std::vector<SetConfig> sets;
   std::vector<SeenConfig> seen;
   bool is_once = false;  // not from a file: --once promises no next look
-
-  [[nodiscard]] bool names_set(std::string_view name) const {
-    return std::ranges::find(sets, name, &SetConfig::name) != sets.end();
-  }
 };
 
 // Throws Config "<file>:<line>: <key>: <reason>".

@@ -157,12 +157,13 @@ RefreshOutcome GenerationFollower::replace(Publisher& publisher, Store& store, c
 void GenerationFollower::check_candidate(Store& store, const Candidate& candidate,
                                          const PointerRecord& pointer) {
   const auto& live = live_.publication();
-  const bool is_by_live = live && (pointer.previous.empty() || has_refused_);
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
   std::optional<Baseline> before;
-  if (is_by_live) before = baseline_of(*live);
-  if (!is_by_live && !pointer.previous.empty())
+  if (!pointer.previous.empty() && !(live && has_refused_)) {
     before = read_baseline(store, set_.config.name, pointer.previous.front(), view);
+  } else if (live) {
+    before = baseline_of(*live);
+  }
   // When nothing is live, what is in the cache is better than nothing.
   check(candidate, set_.config, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
         before);
@@ -181,12 +182,13 @@ NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
 Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) {
   if (auto cached = fetch_cached(record)) return std::move(*cached);
   const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
-    if (!set_.on_progress()) throw Stopped{};
+    if (!set_.on_progress()) throw LookAgain{};
   };
   const SteadyTime begun = std::chrono::steady_clock::now();
   auto fetched = keysieve::fetch(store, set_.config.name, record, stop_when_told);
   if (const auto* missing = std::get_if<MissingChunk>(&fetched)) {
-    if (std::exchange(missed_, record) != record) throw ChunkIsGone{};
+    // A push may just have replaced it; then another look finds what is current now.
+    if (std::exchange(missed_, record) != record) throw LookAgain{};
     throw_damaged(store, set_.config.name, record, *missing);
   }
   set_.recorder.pulled(seconds_since(begun));
@@ -260,7 +262,7 @@ NewestSeen GenerationFollower::seen_in(const PointerRecord& pointer) const {
 // Saves what is live, unless this process knows that it is in the cache, and what was seen.
 void GenerationFollower::keep(const Publisher& publisher, const PointerRecord& pointer) {
   if (live_.is_trusted() && cache_.has_seen(seen_in(pointer))) is_kept_ = false;
-  if (is_kept_ || (!cache_trouble_.empty() && !set_.retries.is_due())) return;
+  if (is_kept_ || (!set_.recorder.report().cache_trouble.empty() && !set_.retries.is_due())) return;
   use_cache([&] {
     const LivePublication& live = *live_.publication();
     if (is_cached(live)) {
@@ -290,14 +292,14 @@ void GenerationFollower::use_cache(const std::function<void()>& work) {
   } catch (const std::exception& error) {
     set_.retries.failed();
     is_kept_ = false;  // the next keep() finds out whether it has passed
-    cache_trouble_ = error.what();
-    set_.log.say_cache_trouble(cache_trouble_);
+    set_.recorder.cannot_keep(error.what());
+    set_.log.say_cache_trouble(error.what());
   }
 }
 
 void GenerationFollower::kept() {
   is_kept_ = true;
-  cache_trouble_.clear();
+  set_.recorder.cannot_keep("");
   set_.log.cache_is_well();
 }
 
@@ -307,7 +309,8 @@ void GenerationFollower::forget_adds(const PointerRecord& pointer) {
   const auto& live = live_.publication();
   if (!live) return;
   const LogPosition up_to = std::min(live->adds_from, pointer.adds_trimmed_to);
-  if (adds_.has_any_up_to(up_to) && is_cached(*live)) adds_.forget(up_to);
+  const bool has_some = adds_.mirror().count_after(up_to) != adds_.mirror().count_after({});
+  if (has_some && is_cached(*live)) adds_.forget(up_to);
 }
 
 void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime now) {

@@ -38,10 +38,6 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
 std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
                                  const std::string& directory, const std::string& set_name);
 
-// Thrown when a chunk is missing for the first time: a push may just have replaced it, and another look finds
-// what is current now. It is not an Error, because nothing is wrong, and only refresh() catches it.
-struct ChunkIsGone {};
-
 class GenerationFollower {
  public:
   // All must outlive it.
@@ -57,7 +53,7 @@ class GenerationFollower {
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
   // Publishes what the store calls current unless it is live, and keeps that in the cache, for a reboot
   // without a store. A build that is refused or cannot be published is tried again when the retries are due,
-  // and one that was refused as a whole never. Throws as AddsReader::read() does, Stopped, or ChunkIsGone.
+  // and one that was refused as a whole never. Throws as AddsReader::read() does, and LookAgain.
   RefreshOutcome follow(Publisher& publisher, Store& store, const StoreRecords& records, SteadyTime now);
   // Adds that neither the pointer's generations nor what is live need any more.
   void forget_adds(const PointerRecord& pointer);
@@ -66,9 +62,6 @@ class GenerationFollower {
     set_.retries.try_again_now();
     put_off_.reset();
   }
-
-  // Why a reboot would not find what is live, or what this host has seen; empty when nothing has failed.
-  [[nodiscard]] const std::string& cache_trouble() const noexcept { return cache_trouble_; }
 
  private:
   struct PutOff {
@@ -105,7 +98,6 @@ class GenerationFollower {
   LiveSet& live_;
   SetCache cache_;
   bool is_kept_ = false;  // false also as long as nothing is known of the cache
-  std::string cache_trouble_;
   std::optional<PutOff> put_off_;
   std::optional<SnapshotRecord> missed_;  // a chunk of it
   bool has_refused_ = false;              // since the last publish

@@ -11,9 +11,9 @@
 
 namespace keysieve {
 
-SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
-                           SetRecorder& recorder, std::function<bool()> on_progress)
-    : set_{.config = std::move(config),
+SetRefresher::SetRefresher(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
+                           std::function<bool()> on_progress)
+    : set_{.config = config,
            .publishing = {.directory = loader.directory,
                           .group = loader.group,
                           .max_total_bytes = loader.max_total_bytes,
@@ -22,13 +22,13 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
            .cache = loader.cache,
            .poll_interval = loader.poll_interval,
            .is_once = loader.is_once,
-           .recorder = recorder,
            .on_progress =
                [&store, on_progress = std::move(on_progress)] {
                  store.answered();
                  return on_progress();
                },
-           .log = SetLog(set_.config.name),
+           .recorder = SetRecorder(config),
+           .log = SetLog(config.name),
            .retries = Retries(loader.poll_interval)},
       store_(store),
       adds_(set_),
@@ -38,16 +38,14 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
 const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.forget();
   adds_.begin_look();
-  is_overtaken_ = false;
+  looks_again_ = false;
   set_.retries.begin_look(now);
   std::optional<Publisher> publisher;
   RefreshOutcome outcome;
   try {
     outcome = look(publisher, now);
-  } catch (const Stopped&) {
-    return outcome_;
-  } catch (const ChunkIsGone&) {
-    is_overtaken_ = true;
+  } catch (const LookAgain&) {
+    looks_again_ = true;
     store_.distrust_copies();
     return outcome_;
   } catch (const std::exception& error) {
@@ -70,9 +68,10 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   outcome_ = std::move(outcome);
   outcome_.live = live_.publication();
   if (!outcome_.is_good()) store_.distrust_copies();
-  set_.retries.end_look(now, outcome_.is_good() && follower_.cache_trouble().empty());
-  set_.log.say(outcome_, follower_.cache_trouble().empty());
-  set_.recorder.looked(outcome_, adds_.mirror().count_after({}), follower_.cache_trouble());
+  const bool is_cached = set_.recorder.report().cache_trouble.empty();
+  set_.retries.end_look(now, outcome_.is_good() && is_cached);
+  set_.log.say(outcome_, is_cached);
+  set_.recorder.looked(outcome_, adds_.mirror().count_after({}));
   if (publisher) publisher->note(set_.recorder.report().troubles());
   return outcome_;
 }

@@ -21,9 +21,9 @@ enum class Changed { Adds, Anything };
 
 class SetRefresher {
  public:
-  // Store and recorder must outlive it. `on_progress` is called now and then while a snapshot is pulled;
-  // false ends the refresh there: nothing is published, and the outcome stays that of the refresh before.
-  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store, SetRecorder& recorder,
+  // The store must outlive it. `on_progress` is called now and then while a snapshot is pulled; false ends
+  // the refresh there: nothing is published, and the outcome stays that of the refresh before.
+  SetRefresher(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
                std::function<bool()> on_progress);
   SetRefresher(const SetRefresher&) = delete;
   SetRefresher& operator=(const SetRefresher&) = delete;
@@ -45,13 +45,14 @@ class SetRefresher {
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return set_.config.name; }
+  [[nodiscard]] SetRecorder& recorder() noexcept { return set_.recorder; }
 
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
   // The set is not configured any more: says so in shared memory, where what is published stays live.
   void leave() const;
   // Whether there is more to do right away.
-  [[nodiscard]] bool has_more() const noexcept { return is_overtaken_ || adds_.has_more(); }
+  [[nodiscard]] bool has_more() const noexcept { return looks_again_ || adds_.has_more(); }
   // To be called when the store's log may have been replaced.
   void read_log_again() noexcept { adds_.read_again(); }
 
@@ -69,7 +70,7 @@ class SetRefresher {
   AddsReader adds_;
   LiveSet live_;
   GenerationFollower follower_;
-  bool is_overtaken_ = false;                        // the last refresh, by a push
+  bool looks_again_ = false;
   std::vector<std::optional<std::string>> records_;  // as of the last look
   RefreshOutcome outcome_ =
       in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");

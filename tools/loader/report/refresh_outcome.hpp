@@ -46,8 +46,9 @@ RefreshOutcome cannot_publish(const std::exception& error);
 RefreshOutcome adds_lost(const LogPosition& lost_to, bool is_behind);
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure);
 
-// Thrown when the loader is told to stop in the middle of something long. It is not an Error, because
-// nothing is wrong, and only refresh() catches it.
-struct Stopped {};
+// Thrown when a look ends early and the outcome stays that of the one before: the loader is told to stop in
+// the middle of something long, or another look is due at once. It is not an Error, because nothing is wrong,
+// and only refresh() catches it.
+struct LookAgain {};
 
 }  // namespace keysieve

@@ -89,10 +89,8 @@ void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTi
   report_.store_generation = current.generation;
 }
 
-void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept,
-                         const std::string& cache_trouble) {
+void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept) {
   report_.diagnosis = outcome;
-  report_.cache_trouble = cache_trouble;
   report_.adds_kept = adds_kept;
   if (outcome.live) found(*outcome.live);
   latest_.reset();

@@ -131,8 +131,10 @@ class SetRecorder {
   void damaged(const PublicationId& current, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
-  // The end of a look. `cache_trouble` as in the report.
-  void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
+  // As SetReport::cache_trouble.
+  void cannot_keep(const std::string& cache_trouble) { report_.cache_trouble = cache_trouble; }
+  // The end of a look.
+  void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept);
   void took_adds(std::uint64_t adds_kept);
 
  private:
@@ -145,8 +147,5 @@ class SetRecorder {
   std::optional<LivePublication> last_live_;  // in the history
   std::optional<std::pair<BuildId, ErrorKind>> last_refused_;
 };
-
-// The loader's facts about all sets and stores, for the HTTP thread. A report never changes: the loader makes
-// another one after each look, and while it works on something long.
 
 }  // namespace keysieve

@@ -18,9 +18,9 @@ struct SetWork {
   std::string cache;  // its folder
   Milliseconds poll_interval;
   bool is_once;
-  SetRecorder& recorder;
-  // Called now and then while something long goes on. False: throw Stopped.
+  // Called now and then while something long goes on. False: throw LookAgain.
   std::function<bool()> on_progress;
+  SetRecorder recorder;
   SetLog log;
   Retries retries;
 };

@@ -70,7 +70,7 @@ TEST_F(SetRefresherAdds, CostTwoCallsALookAndOneWithoutALook) {
     EXPECT_TRUE(refresher_->take_adds(now_, Changed::Adds));
     EXPECT_EQ(events_.calls, 1);
     EXPECT_TRUE(site_.knows("tags", keys));
-    EXPECT_EQ(recorder_.report().adds_kept, mirrored());
+    EXPECT_EQ(report().adds_kept, mirrored());
   }
 }
 

@@ -152,24 +152,24 @@ class SetRefresherLayerDamage : public SetRefresherTest {
 
   // One look; afterwards all keys are maybe, and log, status and metrics say what it found, once.
   void expect_restored() {
-    const std::uint64_t before = recorder_.report().damages;
+    const std::uint64_t before = report().damages;
     log_.str("");
     refresh();
     EXPECT_EQ(absent(), 0);
     EXPECT_TRUE(site_.knows("tags", kAddedFar));
-    EXPECT_EQ(recorder_.report().damages, before + 1);
+    EXPECT_EQ(report().damages, before + 1);
     EXPECT_THAT(log_.str(), ::testing::HasSubstr("changed"));
-    EXPECT_TRUE(std::ranges::any_of(recorder_.report().history, [](const HistoryEntry& entry) {
+    EXPECT_TRUE(std::ranges::any_of(report().history, [](const HistoryEntry& entry) {
       return entry.event == "damaged" && !entry.reason.empty();
     }));
     expect_nothing_found();
   }
   void expect_nothing_found() {
-    const std::uint64_t before = recorder_.report().damages;
+    const std::uint64_t before = report().damages;
     log_.str("");
     refresh();
     EXPECT_EQ(absent(), 0);
-    EXPECT_EQ(recorder_.report().damages, before);
+    EXPECT_EQ(report().damages, before);
     EXPECT_EQ(log_.str(), "");
   }
   SetReader reader_{{.directory = site_.directory()}, "tags"};
@@ -229,7 +229,7 @@ TEST_F(SetRefresherLayerDamage, OfTheCountHidesNothingLongerThanALook) {
   const auto added = static_cast<unsigned>(kAddedFar.count);
   change(1, kCount, added);  // 100 ^ 100: no key was added
   expect_restored();
-  EXPECT_THAT(recorder_.report().history.front().reason, ::testing::HasSubstr("1 bit had to be set again"));
+  EXPECT_THAT(report().history.front().reason, ::testing::HasSubstr("1 bit had to be set again"));
 }
 
 }  // namespace

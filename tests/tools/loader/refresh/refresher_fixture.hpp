@@ -75,7 +75,7 @@ class SetRefresherTest : public ::testing::Test {
 
   // As a new process or a reload would.
   void start() {
-    refresher_.emplace(set_, loader_, store_, recorder_, [] { return true; });
+    refresher_.emplace(set_, loader_, store_, [] { return true; });
   }
 
   // One look, ten minutes after the last, so that every backoff has passed.
@@ -86,10 +86,11 @@ class SetRefresherTest : public ::testing::Test {
     return outcome;
   }
   Trouble trouble() { return refresh().trouble; }
+  [[nodiscard]] const SetReport& report() { return refresher_->recorder().report(); }
   // How many builds were refused for this.
-  [[nodiscard]] std::uint64_t refused(ErrorKind kind) const {
+  [[nodiscard]] std::uint64_t refused(ErrorKind kind) {
     const auto* place = std::ranges::find(kRefusals, kind);
-    return recorder_.report().refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
+    return report().refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
   }
   // Generation 1 is live.
   void go_live(KeyRange keys = kKeys) {
@@ -109,7 +110,6 @@ class SetRefresherTest : public ::testing::Test {
                            return std::make_unique<EventfulStore>(std::move(real), events_);
                          },
                          "the store", kPollInterval};
-  SetRecorder recorder_{SetConfig{.name = "tags"}};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };

@@ -89,7 +89,7 @@ TEST_F(SetRefresherTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) 
   SetCache(site_.cache(), "tags").save(2, snapshot.get());
   EXPECT_THAT(refresh(), IsRefused());
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_EQ(recorder_.report().history.front().known_absent, std::nullopt) << "of what was refused";
+  EXPECT_EQ(report().history.front().known_absent, std::nullopt) << "of what was refused";
 }
 
 SnapshotBytes build_map(UnixSeconds as_of) {

@@ -290,14 +290,14 @@ TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
     return Troubles(reader.control()->troubles.load()).names();
   };
   go_live();
-  EXPECT_TRUE(recorder_.report().troubles().has(Trouble::None));
+  EXPECT_TRUE(report().troubles().has(Trouble::None));
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(recorder_.report().cache_trouble, "") << "a reboot would find what is live";
+  EXPECT_EQ(report().cache_trouble, "") << "a reboot would find what is live";
   for (int push = 0; push < 2; ++push) {
     site_.push("tags", kKeys);
     EXPECT_EQ(refresh().exit_status, 0);
-    EXPECT_NE(recorder_.report().cache_trouble, "");
+    EXPECT_NE(report().cache_trouble, "");
     EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
   }
   std::filesystem::rename(site_.root() / "store", site_.root() / "away");
@@ -308,7 +308,7 @@ TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
   EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(recorder_.report().cache_trouble, "");
+  EXPECT_EQ(report().cache_trouble, "");
   EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{});
 }
 
@@ -319,11 +319,11 @@ TEST_F(SetRefresherTest, ReportsACacheThatCouldNotBeReadOnceUntilItCan) {
   site_.push("tags", first_keys(500));
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
   EXPECT_EQ(trouble(), Trouble::Refused);
-  EXPECT_NE(recorder_.report().cache_trouble, "");
+  EXPECT_NE(report().cache_trouble, "");
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
   put(*open_store(url_), key, pointer);
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(recorder_.report().cache_trouble, "");
+  EXPECT_EQ(report().cache_trouble, "");
 }
 
 // What the newer one holds is in the mirror alone, should the older be published again.

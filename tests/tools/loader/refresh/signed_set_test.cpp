@@ -110,12 +110,13 @@ class SignedHistories : public SignedSetRefresher, public ::testing::WithParamIn
       if (std::ranges::count(words, "own") != 0) set_.public_keys.push_back(key_.public_key());
       if (std::ranges::count(words, "other") != 0) set_.public_keys.push_back(other_.public_key());
       start();
+      refused_push_ = 0;
     }
   }
 
  private:
   int keys_ = 1000;
-  int refused_push_ = 0;  // the last one, by its number of keys: a build counts once
+  int refused_push_ = 0;  // the last one, by its number of keys: a process counts a build once
 };
 
 TEST_P(SignedHistories, PublishOnlyWhatAKeyOfTheSetHasSignedAndNothingOlder) {
