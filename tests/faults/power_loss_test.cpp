@@ -2,10 +2,10 @@
 // state that is possible then (disk.hpp). Everything acknowledged is there, and nothing older or damaged
 // replaces it.
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include "tests/faults/power_loss.hpp"
 #include "tests/support/soak.hpp"
-#include "tools/loader/logging.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -15,7 +15,7 @@ class PowerLoss : public ::testing::TestWithParam<Story> {
   void SetUp() override {
     if (!can_trace()) GTEST_SKIP() << "may not trace a process";
     generation(0);
-    set_log_level("error");
+    spdlog::set_level(spdlog::level::err);
   }
 };
 

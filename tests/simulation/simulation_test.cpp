@@ -2,6 +2,7 @@
 // KEYSIEVE_SEED=7 tells the story of one seed; KEYSIEVE_SIMULATION_SECONDS=600 tries seeds for so many
 // seconds of a processor, from KEYSIEVE_FIRST_SEED on.
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -10,7 +11,6 @@
 
 #include "tests/simulation/seen_simulation.hpp"
 #include "tests/simulation/simulation.hpp"
-#include "tools/loader/logging.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -81,7 +81,7 @@ void expect_same_story_twice() {
 
 class SimulatedHosts : public ::testing::Test {
  protected:
-  SimulatedHosts() { set_log_level("off"); }
+  SimulatedHosts() { spdlog::set_level(spdlog::level::off); }
 };
 
 TEST_F(SimulatedHosts, KeepWhatSetsPromiseWhateverTheSeed) {

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
@@ -22,19 +21,19 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress,
       locks_(std::move(locks)),
       left_seen_sets_(config) {
   prepare_cache(config.cache);
-  std::map<std::string, WatchedStore*> by_name;
-  for (const StoreConfig& store : config.stores) {
+  const auto store_named = [this](const std::string& name) -> WatchedStore& {
+    return *std::ranges::find(stores_, name, &WatchedStore::name);
+  };
+  for (const StoreConfig& store : config.stores)
     stores_.push_back({.name = store.name,
                        .connection = {store_opener(store.url), store.shown, store.poll_interval},
                        .poll_interval = store.poll_interval});
-    by_name[store.name] = &stores_.back();
-  }
   for (const SetConfig& set : config.sets) {
-    WatchedStore& store = *by_name.at(set.store);
+    WatchedStore& store = store_named(set.store);
     store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
-    WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
+    WatchedStore* store = seen.store.empty() ? nullptr : &store_named(seen.store);
     SeenKeeper& keeper = keepers_.emplace_back(seen, config, store ? &store->connection : nullptr, &locks_);
     if (store) store->seen_sets.push_back(&keeper);
   }
@@ -114,9 +113,8 @@ LoaderReport Loader::report() {
   LoaderReport report{.directory = directory_, .is_ready = is_ready(), .made_at = SteadyTime::clock::now()};
   for (SetRefresher& set : refreshers_) report.sets.push_back(set.recorder().latest());
   for (const WatchedStore& store : stores_) {
-    const StoreConnection& asked = store.connection;
-    if (asked.was_asked())
-      report.stores.push_back({store.name, asked.name(), !asked.is_away(), asked.failure()});
+    if (store.connection.was_asked())
+      report.stores.push_back({store.name, store.connection.name(), store.connection.failure()});
   }
   for (const SeenKeeper& keeper : keepers_) report.seen.push_back(keeper.report());
   return report;

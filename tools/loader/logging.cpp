@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -13,7 +12,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <memory>
 
 namespace keysieve {
 namespace {
@@ -85,15 +83,6 @@ bool LogSink::write(const spdlog::details::log_msg& message) {
   const std::size_t written = write_without_waiting(descriptor_, {line.data(), line.size()});
   if (written != 0) is_cut_ = written != line.size();
   return written == line.size();
-}
-
-void start_logging() {
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("keysieved", std::make_shared<LogSink>(STDERR_FILENO)));
-}
-
-void set_log_level(const std::string& level) {
-  spdlog::set_level(spdlog::level::from_str(level));
 }
 
 }  // namespace keysieve

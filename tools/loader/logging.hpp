@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "core/worker/base/file_descriptor.hpp"
@@ -32,10 +31,6 @@ class LogSink final : public spdlog::sinks::base_sink<std::mutex> {
   std::uint64_t dropped_ = 0;
   bool is_cut_ = false;  // the last line was written in part
 };
-
-void start_logging();
-// debug, info, warning or error.
-void set_log_level(const std::string& level);
 
 // Writes as much of the text as there is room for without waiting, and returns how much: others may have
 // stopped reading a pipe or a terminal. Any error counts as no room. On a pipe, up to PIPE_BUF bytes go as a

@@ -1,11 +1,13 @@
 // The daemon keysieved: keeps shared memory equal to the store.
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "tools/loader/config/config.hpp"
@@ -75,8 +77,9 @@ int run(const LoaderCommandLine& line) {
     return 0;
   }
   check_loader_user(config);
-  start_logging();
-  set_log_level(line.log_level.value_or(config.log_level));
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("keysieved", std::make_shared<LogSink>(STDERR_FILENO)));
+  spdlog::set_level(spdlog::level::from_str(line.log_level.value_or(config.log_level)));
   if (line.once) return refresh_once(std::move(config));
   Daemon(line, std::move(config)).run();
   return 0;

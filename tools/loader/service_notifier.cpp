@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,16 +22,14 @@ std::string monotonic_microseconds() {
   return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count());
 }
 
-std::string_view variable(const char* name) {
+std::string text_in(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 std::int64_t number_in(const char* name, std::int64_t otherwise) {
-  const std::string_view text = variable(name);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? number : otherwise;
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::strtoll(value, nullptr, 10);
 }
 
 }  // namespace
@@ -40,7 +37,7 @@ std::int64_t number_in(const char* name, std::int64_t otherwise) {
 // sd_watchdog_enabled(3) says what the variables mean.
 ServiceNotifier::ServiceNotifier()
     : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)),
-      path_(variable("NOTIFY_SOCKET")),
+      path_(text_in("NOTIFY_SOCKET")),
       alive_interval_(kWithoutWatchdog) {
   const std::chrono::microseconds limit(number_in("WATCHDOG_USEC", 0));
   has_watchdog_ = limit.count() > 0 && number_in("WATCHDOG_PID", ::getpid()) == ::getpid();

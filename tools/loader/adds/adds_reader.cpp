@@ -35,7 +35,7 @@ void KeptAdds::load() {
     mirror_.load();
     is_complete_ = true;
   } catch (const Error& error) {
-    set_.log.say_cache_trouble(error.what());
+    set_.recorder.cache_failed(error.what());
     if (error.kind() != ErrorKind::Data) {
       save_failure_ = error.what();
       return;  // tried again at each look: it may be repaired, or there were too many open files
@@ -50,8 +50,9 @@ void KeptAdds::take(std::vector<LogEntry> entries) {
   std::erase_if(entries, [this](const LogEntry& entry) {
     const bool is_too_long = entry.key.size() > kMaxLoggedKeyBytes;
     if (is_too_long)
-      set_.log.say_skipped("too long", fmt::format("the adds log holds a key of {}, longer than can be added",
-                                                   format_bytes(entry.key.size())));
+      set_.recorder.skipped("too long",
+                            fmt::format("the adds log holds a key of {}, longer than can be added",
+                                        format_bytes(entry.key.size())));
     return is_too_long;
   });
   const std::optional<LogPosition> before = mirror_.merge(entries);
@@ -68,7 +69,7 @@ void KeptAdds::save() {
   } catch (const Error& error) {
     set_.retries.failed();
     save_failure_ = error.what();
-    set_.log.say_cache_trouble(error.what());
+    set_.recorder.cache_failed(error.what());
   }
 }
 
@@ -122,9 +123,9 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPositi
     // A writer may trim the log between two batches.
     if (facts.trimmed_to > std::max(seen_, received_)) hole_ = std::max(hole_, facts.trimmed_to);
     if (!facts.unknown_field.empty())
-      set_.log.say_skipped("no add",
-                           fmt::format("{} holds an entry with the field {}; that of an add is \"key\"", name,
-                                       quoted(facts.unknown_field, kShownBytes)));
+      set_.recorder.skipped(
+          "no add", fmt::format("{} holds an entry with the field {}; that of an add is \"key\"", name,
+                                quoted(facts.unknown_field, kShownBytes)));
     const bool is_end = entries.size() < kBatchEntries;
     count += entries.size();
     if (!entries.empty()) after = entries.back().position;

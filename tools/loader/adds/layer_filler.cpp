@@ -87,10 +87,8 @@ void LayerFiller::mend(LayerWriter& layer, const LivePublication& live, bool is_
   adds_.mirror().visit_after(live.adds_from, [&](std::string_view key) { lost += layer.mend(hasher(key)); });
   if (lost == 0) return;
   layer.sync();
-  const std::string found = fmt::format("the live layer of publication {}: {} had to be set again",
-                                        layer.publication(), format_count_of(lost, "bit"));
-  spdlog::error("{}: bytes in memory had changed: {}", set_.config.name, found);
-  set_.recorder.damaged(live.id, found);
+  set_.recorder.damaged(live.id, fmt::format("the live layer of publication {}: {} had to be set again",
+                                             layer.publication(), format_count_of(lost, "bit")));
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,

@@ -23,39 +23,23 @@ class ConfigTable {
   ConfigTable(const toml::table& table, std::string file, std::string title = "")
       : table_(&table), file_(std::move(file)), title_(std::move(title)) {}
 
-  // What `parse` returns for a string, or for each string of an array, which must not be empty; nothing when
-  // the key is not there.
-  template <typename Parse>
-  auto parsed_list(std::string_view key, const Parse& parse)
-      -> std::vector<std::invoke_result_t<Parse, std::string>> {
-    std::vector<std::invoke_result_t<Parse, std::string>> values;
-    for (const std::string& text : texts(key)) {
-      try {
-        values.push_back(parse(text));
-      } catch (const Error& error) {
-        fail(key, error.what());
-      }
-    }
-    return values;
-  }
-
   // A string, or a number as text; nothing when the key is not there.
   std::optional<std::string> text(std::string_view key);
 
-  // What `parse` returns for a string or number, given as text. An error that it throws becomes a Config
-  // error.
+  // What `parse` returns for a string or number, given as text; nothing when the key is not there. An error
+  // that it throws becomes a Config error.
   template <typename Parse>
-  auto parsed(std::string_view key, const Parse& parse)
-      -> std::optional<std::invoke_result_t<Parse, std::string>> {
+  auto parsed(std::string_view key, const Parse& parse) {
     const std::optional<std::string> value = text(key);
-    if (!value) return std::nullopt;
-    try {
-      return parse(*value);
-    } catch (const Error& error) {
-      fail(key, error.what());
-    }
+    return value ? std::optional(checked(key, *value, parse)) : std::nullopt;
   }
-
+  // For a string, or for each string of an array, which must not be empty; none when the key is not there.
+  template <typename Parse>
+  auto parsed_list(std::string_view key, const Parse& parse) {
+    std::vector<std::invoke_result_t<Parse, std::string>> values;
+    for (const std::string& text : texts(key)) values.push_back(checked(key, text, parse));
+    return values;
+  }
   template <typename Parse>
   auto required(std::string_view key, const Parse& parse) {
     if (!table_->contains(key)) fail(key, "is missing");
@@ -76,6 +60,14 @@ class ConfigTable {
   [[noreturn]] void fail(std::string_view key, const std::string& reason) const;
 
  private:
+  template <typename Parse>
+  auto checked(std::string_view key, const std::string& text, const Parse& parse) const {
+    try {
+      return parse(text);
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
   const toml::node* find(std::string_view key);
   std::vector<std::string> texts(std::string_view key);
 

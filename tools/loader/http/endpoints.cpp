@@ -64,14 +64,11 @@ HttpAnswer HttpService::answer(std::string_view path) {
 
 void HttpService::follow(const std::optional<StatusConfig>& config) {
   if (!config) return server_.reset();
-  if (!server_) start(*config);
-}
-
-void HttpService::start(const StatusConfig& config) {
+  if (server_) return;
   try {
-    server_.emplace(config.listen, config.group, [this](std::string_view path) { return answer(path); });
+    server_.emplace(config->listen, config->group, [this](std::string_view path) { return answer(path); });
     failure_.clear();
-    spdlog::info("status page and metrics at {}", config.listen);
+    spdlog::info("status page and metrics at {}", config->listen);
   } catch (const std::exception& error) {
     if (failure_ != error.what()) spdlog::error("no status page and no metrics: {}", error.what());
     failure_ = error.what();

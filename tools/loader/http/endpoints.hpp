@@ -32,7 +32,6 @@ class HttpService {
   void follow(const std::optional<StatusConfig>& config);
 
  private:
-  void start(const StatusConfig& config);
   HttpAnswer answer(std::string_view path);  // in the server's thread
 
   const LatestReport& reports_;

@@ -72,7 +72,7 @@ const Field<LoaderView> kLoaderTable[]{
 const Field<StoreReport> kStoreTable[]{
     {"store", Unit::Plain, fact<&StoreReport::name>},
     {"url", Unit::Plain, fact<&StoreReport::shown>},
-    {"up", Unit::Plain, fact<&StoreReport::is_up>, "keysieve_store_up",
+    {"up", Unit::Plain, [](auto& store) { return Json(store.failure.empty()); }, "keysieve_store_up",
      "1 when the store answered when it was asked last."},
     {"failure", Unit::Plain, fact_if_any<&StoreReport::failure>},
 };

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "core/publisher/shm/bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/memory_left.hpp"
 #include "tools/program/units.hpp"
@@ -83,14 +82,6 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
     records.bypass_of_all = read_bypass_of_all(store);
   }
   return records;
-}
-
-std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
-                                 const std::string& directory, const std::string& set_name) {
-  const StoreBypass of_set = records.pointer ? records.pointer->bypass_until : publisher.store_bypass();
-  const StoreBypass until = bypassed_until({of_set, records.bypass_of_all}, unix_now());
-  set_store_bypass(directory, set_name, until.value_or(kBypassOver));
-  return until;
 }
 
 RefreshOutcome GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
@@ -191,9 +182,10 @@ Candidate GenerationFollower::fetch(Store& store, const SnapshotRecord& record) 
     if (std::exchange(missed_, record) != record) throw LookAgain{};
     throw_damaged(store, set_.config.name, record, *missing);
   }
-  set_.recorder.pulled(seconds_since(begun));
+  const double seconds = seconds_since(begun);
+  set_.recorder.pulled(seconds);
   return {record, std::get<SnapshotBytes>(std::move(fetched)), false,
-          "set " + set_.config.name + " of " + store_.name()};
+          "set " + set_.config.name + " of " + store_.name(), seconds};
 }
 
 // A cache that cannot be read is no reason not to pull.
@@ -204,7 +196,7 @@ std::optional<Candidate> GenerationFollower::fetch_cached(const SnapshotRecord& 
     if (!cached) return std::nullopt;
     return Candidate{record, std::move(cached->bytes), true, cache_as_source()};
   } catch (const Error& error) {
-    set_.log.say_cache_trouble(error.what());
+    set_.recorder.cache_failed(error.what());
     return std::nullopt;
   }
 }
@@ -292,15 +284,13 @@ void GenerationFollower::use_cache(const std::function<void()>& work) {
   } catch (const std::exception& error) {
     set_.retries.failed();
     is_kept_ = false;  // the next keep() finds out whether it has passed
-    set_.recorder.cannot_keep(error.what());
-    set_.log.say_cache_trouble(error.what());
+    set_.recorder.not_kept(error.what());
   }
 }
 
 void GenerationFollower::kept() {
   is_kept_ = true;
-  set_.recorder.cannot_keep("");
-  set_.log.cache_is_well();
+  set_.recorder.kept();
 }
 
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
@@ -319,7 +309,7 @@ void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime 
     candidate = checked_from_cache(now);
   } catch (const Error& error) {  // the store may have a better one
     set_.retries.failed();
-    set_.log.say_cache_trouble(error.what());
+    set_.recorder.cache_failed(error.what());
   }
   if (!candidate) return;
   try {

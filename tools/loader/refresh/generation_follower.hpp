@@ -32,12 +32,6 @@ std::vector<std::optional<std::string>> read_record_texts(Store& store, const st
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
-// Switches this host's set as they say; without a pointer record that can be read, the bypass that is on
-// stays on. Returns until when the set is bypassed, as bypassed_until() does. Throws as set_store_bypass() of
-// core does.
-std::optional<UnixSeconds> apply(const StoreRecords& records, const Publisher& publisher,
-                                 const std::string& directory, const std::string& set_name);
-
 class GenerationFollower {
  public:
   // All must outlive it.

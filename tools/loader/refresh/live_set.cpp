@@ -1,7 +1,6 @@
 #include "tools/loader/refresh/live_set.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 
 #include <vector>
 
@@ -20,12 +19,13 @@ constexpr std::uint64_t kBytesAtATime = 16U << 20;
 
 }  // namespace
 
-LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
+std::pair<SnapshotBytes, std::string> read_live(const LivePublication& live, const Publisher& publisher) {
   const std::string name = snapshot_file_name(live.id.publication);
   check_memory_for(live.bytes, "a copy of the publication");
-  LiveBytes read{SnapshotBytes(live.bytes), publisher.folder().path_of(name)};
-  read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, read.bytes.get(), read.path);
-  return read;
+  SnapshotBytes bytes(live.bytes);
+  const std::string path = publisher.folder().path_of(name);
+  read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
+  return {std::move(bytes), path};
 }
 
 void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
@@ -54,10 +54,6 @@ void LiveSet::verify(Publisher& publisher) {
   } catch (const Error& error) {
     // A missing or unreadable publication is reported by the reader that attaches it.
     if (error.kind() != ErrorKind::Data || !publisher.mark_damaged()) return;
-    spdlog::error(
-        "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
-        "published again",
-        set_.config.name, error.what());
     set_.recorder.damaged(current, error.what());
     find_out();
   }
@@ -113,8 +109,7 @@ void LiveSet::publish(Publisher& publisher, const Candidate& candidate) {
   find_out();
   if (!live_) return;
   checked_ = trusted_ = live_->id;
-  set_.log.say_published(*live_, candidate.is_cached);
-  set_.recorder.published(*live_, candidate.is_cached, seconds);
+  set_.recorder.published(*live_, candidate.is_cached, seconds, candidate.pull_seconds);
 }
 
 }  // namespace keysieve

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
@@ -23,16 +24,13 @@ struct Candidate {
   SnapshotRecord record;  // from the cache without a store: what the cache and the header say
   SnapshotBytes snapshot;
   bool is_cached;
-  std::string source;  // for messages
+  std::string source;                    // for messages
+  std::optional<double> pull_seconds{};  // if it was pulled
 };
 
-struct LiveBytes {
-  SnapshotBytes bytes;
-  std::string path;
-};
-
-// Read, not mapped: what is checked is what is used. Throws as SetFolder::open_file() and read_all_at() do.
-LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
+// Returns it with its path. Read, not mapped: what is checked is what is used. Throws as
+// SetFolder::open_file() and read_all_at() do.
+std::pair<SnapshotBytes, std::string> read_live(const LivePublication& live, const Publisher& publisher);
 
 class LiveSet {
  public:

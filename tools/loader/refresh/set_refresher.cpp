@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "core/publisher/shm/bypass.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/memory_left.hpp"
 
@@ -28,7 +29,6 @@ SetRefresher::SetRefresher(const SetConfig& config, const LoaderConfig& loader, 
                  return on_progress();
                },
            .recorder = SetRecorder(config),
-           .log = SetLog(config.name),
            .retries = Retries(loader.poll_interval)},
       store_(store),
       adds_(set_),
@@ -70,7 +70,6 @@ const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   if (!outcome_.is_good()) store_.distrust_copies();
   const bool is_cached = set_.recorder.report().cache_trouble.empty();
   set_.retries.end_look(now, outcome_.is_good() && is_cached);
-  set_.log.say(outcome_, is_cached);
   set_.recorder.looked(outcome_, adds_.mirror().count_after({}));
   if (publisher) publisher->note(set_.recorder.report().troubles());
   return outcome_;
@@ -109,7 +108,7 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     records = read_store_records(store, set_.config.name, store_.name());
   });
   if (records) {
-    set_.log.say_bypass(apply(*records, *publisher, set_.publishing.directory, set_.config.name));
+    apply_bypass(*records, *publisher);
     ask(outcome, now, [&](Store& store) { outcome = follower_.follow(*publisher, store, *records, now); });
   }
   if (records && live_.publication()) {
@@ -135,6 +134,14 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
   if (outcome.is_good()) publisher->confirm(unix_now());
   if (outcome.is_good() && records) records_ = std::move(records->texts);
   return outcome;
+}
+
+// Without a pointer record that can be read, the bypass that is on stays on.
+void SetRefresher::apply_bypass(const StoreRecords& records, const Publisher& publisher) {
+  const StoreBypass of_set = records.pointer ? records.pointer->bypass_until : publisher.store_bypass();
+  const StoreBypass until = bypassed_until({of_set, records.bypass_of_all}, unix_now());
+  set_store_bypass(set_.publishing.directory, set_.config.name, until.value_or(kBypassOver));
+  set_.recorder.bypassed(until);
 }
 
 // If the store does not answer as it should, `outcome` says so.

@@ -15,8 +15,7 @@ namespace keysieve {
 struct StoreReport {
   std::string name;
   std::string shown;    // its URL without password
-  bool is_up = true;    // answered when it was asked last
-  std::string failure;  // why it did not
+  std::string failure;  // why it did not answer when it was asked last; empty: it did
 };
 
 struct LoaderReport {

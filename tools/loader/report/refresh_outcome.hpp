@@ -19,8 +19,6 @@ struct Diagnosis {
   std::string reason;   // empty without trouble
 
   [[nodiscard]] bool is_good() const noexcept { return trouble == Trouble::None; }
-
-  friend bool operator==(const Diagnosis&, const Diagnosis&) = default;
 };
 
 struct RefreshOutcome : Diagnosis {

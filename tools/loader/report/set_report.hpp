@@ -1,5 +1,5 @@
 // What a running loader knows about one set that readers cannot see: how far it is behind its store, what
-// was refused, how long things took, and what happened lately.
+// was refused, how long things took, and what happened lately. It is reported, and changes are logged.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,11 +107,9 @@ struct SeenReport : Diagnosis {
     if (is_full) all.add(Trouble::SeenFull);
     return all;
   }
-
-  friend bool operator==(const SeenReport&, const SeenReport&) = default;
 };
 
-// Keeps the report of one set while the loader works on it.
+// Keeps the report of one set while the loader works on it, and logs each change once, not at every look.
 class SetRecorder {
  public:
   explicit SetRecorder(const SetConfig& set);
@@ -119,9 +118,10 @@ class SetRecorder {
   // The same, which stays as it is. Copied only if it has changed since the last call.
   [[nodiscard]] const std::shared_ptr<const SetReport>& latest();
 
-  // A snapshot was pulled from the store, and is published next.
-  void pulled(double seconds);
-  void published(const LivePublication& live, bool from_cache, double seconds);
+  // A snapshot was pulled from the store.
+  void pulled(double seconds) { report_.pulls.add(seconds); }
+  void published(const LivePublication& live, bool from_cache, double seconds,
+                 std::optional<double> pull_seconds = std::nullopt);
   // What is live. A publication that was not reported is one by another process, which may have ended before
   // this one began, or the same snapshot with a larger live layer.
   void found(const LivePublication& live);
@@ -131,21 +131,32 @@ class SetRecorder {
   void damaged(const PublicationId& current, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
-  // As SetReport::cache_trouble.
-  void cannot_keep(const std::string& cache_trouble) { report_.cache_trouble = cache_trouble; }
+  // Until when the store bypasses the set; nothing: it does not.
+  void bypassed(std::optional<UnixSeconds> until);
+  // An entry of the adds log is skipped. Logged once for each `kind`, with `what` it is.
+  void skipped(std::string_view kind, const std::string& what);
+  // The cache cannot be used, which costs nothing as long as the store answers. Logged once, until kept().
+  void cache_failed(const std::string& reason);
+  // Why what is live is not in the cache; or that it is.
+  void not_kept(const std::string& reason);
+  void kept();
   // The end of a look.
   void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept);
   void took_adds(std::uint64_t adds_kept);
 
  private:
+  void say(const RefreshOutcome& outcome);
   void is_live_now(HistoryEntry entry, const LivePublication& live);
   void remember(HistoryEntry entry);
 
   SetReport report_;
   std::shared_ptr<const SetReport> latest_;   // nullptr: not as it is now
-  std::optional<double> pull_seconds_;        // of what is to be published
   std::optional<LivePublication> last_live_;  // in the history
   std::optional<std::pair<BuildId, ErrorKind>> last_refused_;
+  std::optional<RefreshOutcome> said_;
+  std::optional<UnixSeconds> said_bypass_;
+  bool has_said_cache_trouble_ = false;
+  std::set<std::string, std::less<>> said_skipped_;
 };
 
 }  // namespace keysieve

@@ -7,7 +7,6 @@
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/report/set_log.hpp"
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
@@ -21,7 +20,6 @@ struct SetWork {
   // Called now and then while something long goes on. False: throw LookAgain.
   std::function<bool()> on_progress;
   SetRecorder recorder;
-  SetLog log;
   Retries retries;
 };
 

@@ -41,10 +41,10 @@ inline LoaderView full_view() {
   view.host = "web1";
   view.now = 1'700'003'600;
   view.heartbeat.age = std::chrono::seconds(1);
-  view.loader = std::make_shared<const LoaderReport>(LoaderReport{
-      .directory = "/run/keysieve",
-      .is_ready = true,
-      .stores = {{.name = "main", .shown = "lmdb:/var/lib/keysieve", .is_up = false, .failure = "gone"}}});
+  view.loader = std::make_shared<const LoaderReport>(
+      LoaderReport{.directory = "/run/keysieve",
+                   .is_ready = true,
+                   .stores = {{.name = "main", .shown = "lmdb:/var/lib/keysieve", .failure = "gone"}}});
   view.directory = DirectoryStatus{.directory = "/run/keysieve",
                                    .memory = {.visible_bytes = 245760, .pinned_bytes = 4096},
                                    .huge_pages = {}};

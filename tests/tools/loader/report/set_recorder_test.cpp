@@ -58,7 +58,7 @@ class Recorder : public ::testing::Test {
 
 TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
   recorder_.pulled(2.0);
-  recorder_.published(live(1, 1), /*from_cache=*/false, 0.5);
+  recorder_.published(live(1, 1), /*from_cache=*/false, 0.5, 2.0);
   recorder_.looked(state_of(live(1, 1)), 3);
   ASSERT_EQ(events(), Events{"published"}) << "what was published is not found once more";
   const HistoryEntry& entry = recorder_.report().history.front();
