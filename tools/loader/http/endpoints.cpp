@@ -7,17 +7,10 @@
 #include <chrono>
 #include <utility>
 
-#include "tools/loader/http/loader_view.hpp"
 #include "tools/loader/http/page/page_files.hpp"
 
 namespace keysieve {
 namespace {
-
-HttpAnswer page_answer(const PageFile& file) {
-  return {.content_type = file.content_type,
-          .body = std::string(file.text),
-          .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
-}
 
 constexpr const char* kReady = "ready\n";
 constexpr const char* kNotReady = "not ready: a set was not looked at or published yet\n";
@@ -54,11 +47,15 @@ HttpAnswer HttpService::answer(std::string_view path) {
   if (path == "/startz") return answer_startz(report->is_ready, now - begun_at_, limits_);
   if (path == "/metrics")
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-            .body = metrics_text(viewer_.look(report, heartbeat))};
+            .body = metrics_text(view_of(report, heartbeat, started_at_, known_))};
   if (path == "/status.json")
-    return {.content_type = "application/json", .body = status_json_text(viewer_.look(report, heartbeat))};
+    return {.content_type = "application/json",
+            .body = status_json_text(view_of(report, heartbeat, started_at_, known_))};
   const auto file = std::ranges::find(page_files(), path, &PageFile::path);
-  if (file != page_files().end()) return page_answer(*file);
+  if (file != page_files().end())
+    return {.content_type = file->content_type,
+            .body = std::string(file->text),
+            .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};
 }
 

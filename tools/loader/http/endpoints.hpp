@@ -37,9 +37,10 @@ class HttpService {
   const LatestReport& reports_;
   const HealthLimits limits_;
   const SteadyTime begun_at_ = SteadyTime::clock::now();
-  LoaderViewer viewer_;               // for the server's thread alone
+  const UnixSeconds started_at_ = unix_now();
+  KnownDistributions known_;          // for the server's thread alone
   std::string failure_;               // that was said
-  std::optional<HttpServer> server_;  // ends before the viewer
+  std::optional<HttpServer> server_;  // ends first
 };
 
 }  // namespace keysieve

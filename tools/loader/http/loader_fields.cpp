@@ -1,4 +1,8 @@
-// The tables of what only the loader knows, and all tables as JSON.
+// The tables of what only the loader knows, and all tables as JSON and as metrics.
+#include <fmt/core.h>
+
+#include <iterator>
+
 #include "tools/loader/http/loader_view.hpp"
 #include "tools/program/program.hpp"
 
@@ -51,7 +55,7 @@ Json shards(const LoadedSet& set) {
           {"bins", shards.bins}};
 }
 
-const Field<LoaderView> kLoaderTable[]{
+const Field<LoaderView> kLoaderFields[]{
     {"host", Unit::Plain, fact<&LoaderView::host>},
     {"now", Unit::Moment, fact<&LoaderView::now>},
     {"version", Unit::Plain, [](auto&) { return Json(kVersion); }},
@@ -69,7 +73,7 @@ const Field<LoaderView> kLoaderTable[]{
      "When keysieved was started, or reloaded last, in Unix time."},
 };
 
-const Field<StoreReport> kStoreTable[]{
+const Field<StoreReport> kStoreFields[]{
     {"store", Unit::Plain, fact<&StoreReport::name>},
     {"url", Unit::Plain, fact<&StoreReport::shown>},
     {"up", Unit::Plain, [](auto& store) { return Json(store.failure.empty()); }, "keysieve_store_up",
@@ -77,7 +81,7 @@ const Field<StoreReport> kStoreTable[]{
     {"failure", Unit::Plain, fact_if_any<&StoreReport::failure>},
 };
 
-const Field<LoadedSet> kLoadedSetTable[]{
+const Field<LoadedSet> kLoadedSetFields[]{
     {"store", Unit::Plain, report<&SetReport::store>},
     {"trouble", Unit::Plain, [](auto& set) { return Json(to_string(set.loader->diagnosis.trouble)); }},
     {"", Unit::Plain,
@@ -110,7 +114,7 @@ const Field<LoadedSet> kLoadedSetTable[]{
     {"history", Unit::Plain, history},
 };
 
-const Field<SeenReport> kSeenReportTable[]{
+const Field<SeenReport> kSeenReportFields[]{
     {"store", Unit::Plain, fact_if_any<&SeenReport::store>},
     {"", Unit::Plain, [](auto& seen) { return Json(!seen.is_good()); }, "keysieve_seen_trouble",
      "1 when the loader cannot do what it should with the set."},
@@ -126,29 +130,121 @@ const Field<SeenReport> kSeenReportTable[]{
     {"saves_lost", Unit::Count, fact<&SeenReport::saves_lost>},
 };
 
-}  // namespace
+std::string label(std::string_view name, std::string_view value) {
+  std::string text = fmt::format("{}=\"", name);
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return text + "\"";
+}
 
-const std::span<const Field<LoaderView>> kLoaderFields = kLoaderTable;
-const std::span<const Field<StoreReport>> kStoreFields = kStoreTable;
-const std::span<const Field<LoadedSet>> kLoadedSetFields = kLoadedSetTable;
-const std::span<const Field<SeenReport>> kSeenReportFields = kSeenReportTable;
+// Prometheus' text format, version 0.0.4: families of samples, each with its help and type.
+class Metrics {
+ public:
+  explicit Metrics(const LoaderView& view) : view_(view) {}
+
+  std::string text() {
+    write(kLoaderFields, "", std::span(&view_, 1));
+    write(kStoreFields, "store", view_.loader->stores);
+    if (view_.directory) write(kDirectoryFields, "", std::span(&*view_.directory, 1));
+    write(kSetFields, "set", view_.sets);
+    write(kLoadedSetFields, "set", view_.sets);
+    durations("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
+              &SetReport::pulls);
+    durations("keysieve_set_publish_duration_seconds",
+              "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
+    write(kSeenSetFields, "set", view_.seen);
+    std::vector<SeenReport> reports;
+    for (const LoadedSeenSet& set : view_.seen) reports.push_back(set.loader);
+    write(kSeenReportFields, "set", reports);
+    return text_;
+  }
+
+ private:
+  // A sample for each of `all`, with its name as the label `what`, if it has one.
+  void write(const auto& fields, std::string_view what, const auto& all) {
+    for (const auto& field : fields) {
+      if (field.metric.empty()) continue;
+      family(field.metric, field.help, field.metric.ends_with("_total") ? "counter" : "gauge");
+      for (const auto& facts : all) {
+        std::string labels;
+        if constexpr (requires { facts.name; }) labels = label(what, facts.name);
+        const Json value = field.value(facts);
+        if (!value.is_object()) {
+          if (!value.is_null()) sample("", labels, number(field.unit, value));
+          continue;
+        }
+        if (!labels.empty()) labels += ",";
+        for (const auto& [name, one] : value.items())
+          sample("", labels + label(field.label, name), number(field.unit, one));
+      }
+    }
+  }
+
+  [[nodiscard]] double number(Unit unit, const Json& value) const {
+    if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+    const auto now = static_cast<double>(view_.now);
+    const auto as_it_is = value.get<double>();
+    if (unit == Unit::Age) return now - as_it_is;
+    return unit == Unit::Until ? as_it_is - now : as_it_is;
+  }
+
+  void durations(std::string_view name, std::string_view help, Durations SetReport::*member) {
+    family(name, help, "histogram");
+    for (const LoadedSet& set : view_.sets) {
+      const Durations& durations = (*set.loader).*member;
+      const std::string labels = label("set", set.name);
+      const auto up_to = [&](std::string_view bound, std::uint64_t count) {
+        sample("_bucket", labels + "," + label("le", bound), static_cast<double>(count));
+      };
+      for (std::size_t i = 0; i < Durations::kBounds.size(); ++i)
+        up_to(fmt::format("{}", Durations::kBounds[i]), durations.up_to(i));
+      up_to("+Inf", durations.count());
+      sample("_sum", labels, durations.sum());
+      sample("_count", labels, static_cast<double>(durations.count()));
+    }
+  }
+
+  // The samples written next belong to it. A family without a sample is left out.
+  void family(std::string_view name, std::string_view help, std::string_view type) {
+    name_ = name;
+    head_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+  void sample(std::string_view suffix, const std::string& labels, double value) {
+    text_ += std::exchange(head_, "");
+    const std::string braced = labels.empty() ? "" : "{" + labels + "}";
+    fmt::format_to(std::back_inserter(text_), "{}{}{} {}\n", name_, suffix, braced, value);
+  }
+
+  const LoaderView& view_;
+  std::string text_;
+  std::string_view name_;
+  std::string head_;
+};
+
+}  // namespace
 
 std::string status_json_text(const LoaderView& view) {
   Json json = view.directory ? object_of(kDirectoryFields, *view.directory)
                              : Json{{"directory", view.loader->directory}};
-  json.update(object_of(kLoaderFields, view));
-  json["stores"] = list_of(kStoreFields, view.loader->stores);
+  json.update(object_of<LoaderView>(kLoaderFields, view));
+  json["stores"] = list_of<StoreReport>(kStoreFields, view.loader->stores);
   json["sets"] = Json::array();
   for (const LoadedSet& set : view.sets) {
     json["sets"].push_back(object_of<SetFacts>(kSetFields, set));
-    json["sets"].back()["loader"] = object_of(kLoadedSetFields, set);
+    json["sets"].back()["loader"] = object_of<LoadedSet>(kLoadedSetFields, set);
   }
   json["seen_sets"] = Json::array();
   for (const LoadedSeenSet& seen : view.seen) {
     json["seen_sets"].push_back(object_of<SeenSetFacts>(kSeenSetFields, seen));
-    json["seen_sets"].back()["loader"] = object_of(kSeenReportFields, seen.loader);
+    json["seen_sets"].back()["loader"] = object_of<SeenReport>(kSeenReportFields, seen.loader);
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string metrics_text(const LoaderView& view) {
+  return Metrics(view).text();
 }
 
 }  // namespace keysieve

@@ -35,8 +35,6 @@ std::size_t bin_of(double value, const ShardDistribution& distribution) {
   return std::min(static_cast<std::size_t>((value - distribution.lowest) / width), count - 1);
 }
 
-}  // namespace
-
 ShardDistribution shard_distribution(const SnapshotView& snapshot) {
   const ShardArray& shards = snapshot.shards();
   ShardDistribution distribution;
@@ -60,39 +58,40 @@ ShardDistribution shard_distribution(const SnapshotView& snapshot) {
   return distribution;
 }
 
-LoaderView LoaderViewer::look(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat) {
-  LoaderView view{.host = own_host_name(),
-                  .now = unix_now(),
-                  .started_at = started_at_,
-                  .loader = std::move(loader),
-                  .heartbeat = heartbeat};
-  const std::string& directory = view.loader->directory;
-  view.directory = directory_if_readable(directory);
-  for (const auto& report : view.loader->sets) {
-    view.sets.push_back(look_at(directory, report, view.now));
-  }
-  for (const SeenReport& report : view.loader->seen) {
-    view.seen.push_back({seen_if_readable(directory, report.name, view.now), report});
-  }
-  return view;
-}
-
 // With a new reader each time: one that stays attached would pin publications that were replaced.
-LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
-                                UnixSeconds now) {
+LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, UnixSeconds now,
+                  KnownDistributions& known) {
   SetReader reader({.directory = directory}, report->name);
   reader.follow();
   LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report)};
   if (set.loader->waiting_since) set.store_lag_seconds = seconds_since(*set.loader->waiting_since);
   const Attachment* attached = reader.attachment();
   if (attached == nullptr) return set;
-  auto& [id, distribution] = distributions_[set.name];
+  auto& [id, distribution] = known[set.name];
   if (!distribution || id != attached->id()) {
     distribution = std::make_shared<const ShardDistribution>(shard_distribution(attached->snapshot()));
     id = attached->id();
   }
   set.shards = distribution;
   return set;
+}
+
+}  // namespace
+
+LoaderView view_of(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat,
+                   UnixSeconds started_at, KnownDistributions& known) {
+  LoaderView view{.host = own_host_name(),
+                  .now = unix_now(),
+                  .started_at = started_at,
+                  .loader = std::move(loader),
+                  .heartbeat = heartbeat};
+  const std::string& directory = view.loader->directory;
+  view.directory = directory_if_readable(directory);
+  for (const auto& report : view.loader->sets)
+    view.sets.push_back(look_at(directory, report, view.now, known));
+  for (const SeenReport& report : view.loader->seen)
+    view.seen.push_back({seen_if_readable(directory, report.name, view.now), report});
+  return view;
 }
 
 }  // namespace keysieve

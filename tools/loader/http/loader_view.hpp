@@ -29,9 +29,6 @@ struct ShardDistribution {
   std::vector<std::uint64_t> bins;  // how many shards, in bins of equal width from lowest to highest
 };
 
-// Reads all shards.
-ShardDistribution shard_distribution(const SnapshotView& snapshot);
-
 // The pulse of the loader's main loop.
 struct Heartbeat {
   std::chrono::duration<double> age{};  // since its last sign of life
@@ -68,27 +65,17 @@ struct LoaderView {
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader->is_ready; }
 };
 
-// In one thread.
-class LoaderViewer {
- public:
-  // Reads the shards of each new publication, which takes a moment: a second for some GiB.
-  LoaderView look(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat);
+// Of each set's last publication, so that it is read once.
+using KnownDistributions =
+    std::map<std::string, std::pair<PublicationId, std::shared_ptr<const ShardDistribution>>>;
 
- private:
-  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, UnixSeconds now);
-
-  const UnixSeconds started_at_ = unix_now();
-  using KnownDistribution = std::pair<PublicationId, std::shared_ptr<const ShardDistribution>>;
-  std::map<std::string, KnownDistribution> distributions_;  // of each set's last one, so that it is read once
-};
-
-extern const std::span<const Field<LoaderView>> kLoaderFields;
-extern const std::span<const Field<StoreReport>> kStoreFields;
-extern const std::span<const Field<LoadedSet>> kLoadedSetFields;
-extern const std::span<const Field<SeenReport>> kSeenReportFields;
+// Reads the shards of each new publication, which takes a moment: a second for some GiB.
+LoaderView view_of(std::shared_ptr<const LoaderReport> loader, const Heartbeat& heartbeat,
+                   UnixSeconds started_at, KnownDistributions& known);
 
 // /metrics, for Prometheus. docs/metrics.md says what each of them means.
 std::string metrics_text(const LoaderView& view);
 // /status.json: what `keysieve status --json` prints, plus what only the loader knows. The page shows it.
 std::string status_json_text(const LoaderView& view);
+
 }  // namespace keysieve
