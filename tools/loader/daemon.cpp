@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "tools/loader/config/config.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

@@ -6,7 +6,6 @@
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/stores/log_file.hpp"
 
 namespace keysieve {
 namespace {
@@ -36,9 +35,12 @@ void AddsMirror::load() {
   }
   take_note(file_.note());
   must_be_rewritten_ = !was_empty;
-  if (is_durable()) return;
-  must_be_rewritten_ = true;
-  unsaved_ = entries_.size();
+  try {
+    file_.sync();           // its writer may have been killed before it did
+  } catch (const Error&) {  // save() says why
+    must_be_rewritten_ = true;
+    unsaved_ = entries_.size();
+  }
 }
 
 // This process may have begun without it, and have found losses since.
@@ -49,16 +51,6 @@ void AddsMirror::take_note(const std::string& note) {
   KnownLog both = has_log ? known_log_ : own;
   both.witness.lost_to = std::max(known_log_.witness.lost_to, own.witness.lost_to);
   know(both);
-}
-
-// Its writer may have been killed before it synced.
-bool AddsMirror::is_durable() {
-  try {
-    file_.sync();
-    return true;
-  } catch (const Error&) {
-    return false;  // save() says why
-  }
 }
 
 std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) {

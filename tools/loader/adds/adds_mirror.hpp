@@ -66,7 +66,6 @@ class AddsMirror {
   [[nodiscard]] LogEntry note() const;
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
-  [[nodiscard]] bool is_durable();
   void take_note(const std::string& note);
   void append_to_file();
   void rewrite_file();

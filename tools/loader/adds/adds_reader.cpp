@@ -21,10 +21,6 @@ constexpr std::size_t kBatchEntries = 256;      // between two looks at signals;
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
 constexpr std::size_t kShownBytes = 80;
 
-LogPosition now_position() {
-  return log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
-}
-
 }  // namespace
 
 void KeptAdds::load() {
@@ -103,7 +99,11 @@ void AddsReader::read(Store& store, const NeededAdds& needed, const PointerRecor
 
 void AddsReader::read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
                          const LogWitness* by_push, Amount amount) {
-  begin_read(needed.from);
+  if (!read_from_ || needed.from < *read_from_) {
+    received_ = {};
+    seen_ = needed.from;
+    read_from_ = needed.from;
+  }
   const std::string name = adds_log(store, set_.config.name);
   forget_what_nobody_needs(needed, by_push);
   CheckedLog log(store, name, known(), trimmed_to);
@@ -180,13 +180,6 @@ void AddsReader::forget_what_nobody_needs(const NeededAdds& needed, const LogWit
   read_from_beginning();
 }
 
-void AddsReader::begin_read(const LogPosition& from) {
-  if (read_from_ && *read_from_ <= from) return;
-  received_ = {};
-  seen_ = from;
-  read_from_ = from;
-}
-
 void AddsReader::read_again() noexcept {
   if (!read_from_) return;
   received_ = std::max(received_, seen_);
@@ -241,7 +234,7 @@ void AddsReader::compare(Store& store, const std::string& name, bool lacks_keys,
   lacks_keys = lacks_keys && has_log;
   if (lacks_keys && !is_behind()) {
     spdlog::warn("{}: the log {} is gone or lacks keys", set_.config.name, name);
-    now.behind_since = now_position();
+    now.behind_since = log_position(static_cast<std::uint64_t>(unix_now_ms()), 0);
   }
   if (!lacks_keys) now.behind_since = {};
   now.is_gone = lacks_keys && store.facts_of(name).begun == LogPosition{} ? 1 : 0;

@@ -112,7 +112,6 @@ class AddsReader {
   void read_on(Store& store, const NeededAdds& needed, const LogPosition& trimmed_to,
                const LogWitness* by_push, Amount amount);
   [[nodiscard]] LogPosition read_up_to() const noexcept;
-  void begin_read(const LogPosition& from);
   void read_from_beginning();
   void forget_what_nobody_needs(const NeededAdds& needed, const LogWitness* by_push);
   void end(Store& store, bool lacks_keys, const NeededAdds& needed, const LogWitness* by_push);

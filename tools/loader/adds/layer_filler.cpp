@@ -11,22 +11,13 @@
 #include "tools/program/units.hpp"
 
 namespace keysieve {
-namespace {
-
-// One key may have been added many times.
-std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after,
-                                     const HashSeed& seed) {
-  const KeyHasher hasher(seed);
-  std::vector<KeyHash> hashes;
-  mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hasher(key)); });
-  sort_and_dedupe(hashes);
-  return hashes;
-}
-
-}  // namespace
 
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
-  const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
+  const KeyHasher hasher(snapshot.seed);
+  std::vector<KeyHash> hashes;
+  adds_.mirror().visit_after(snapshot.adds_from,
+                             [&](std::string_view key) { hashes.push_back(hasher(key)); });
+  sort_and_dedupe(hashes);  // one key may have been added many times
   const double limit =
       layer_fpr_limit(set_.config.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
   LayerGeometry geometry = layer_geometry_for(std::max<std::uint64_t>(1, 2 * hashes.size()), limit);

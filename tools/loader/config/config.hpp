@@ -4,12 +4,10 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/worker/shm/set_folder.hpp"

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
@@ -20,26 +21,22 @@ namespace {
 constexpr std::string_view kUnix = "unix:";
 constexpr int kBacklog = 64;
 
-struct HostAndPort {
-  std::string host;
-  std::string port;
-};
-
 [[noreturn]] void refuse(const std::string& address) {
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" is not an address to listen on: \"127.0.0.1:9427\", "
                                             "\"[::1]:9427\" or \"unix:/absolute/path\"",
                                             address));
 }
 
-HostAndPort host_and_port(const std::string& address) {
+std::pair<std::string, std::string> host_and_port(const std::string& address) {
   const auto colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) refuse(address);
-  HostAndPort parts{address.substr(0, colon), address.substr(colon + 1)};
-  const bool has_brackets = parts.host.size() > 2 && parts.host.front() == '[' && parts.host.back() == ']';
-  if (has_brackets) parts.host = parts.host.substr(1, parts.host.size() - 2);
-  if (has_brackets != (parts.host.find(':') != std::string::npos)) refuse(address);
-  if (parts.port.empty() || parts.port.size() > 5 || parse_count(parts.port) > UINT16_MAX) refuse(address);
-  return parts;
+  std::string host = address.substr(0, colon);
+  const std::string port = address.substr(colon + 1);
+  const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (has_brackets) host = host.substr(1, host.size() - 2);
+  if (has_brackets != (host.find(':') != std::string::npos)) refuse(address);
+  if (port.empty() || port.size() > 5 || parse_count(port) > UINT16_MAX) refuse(address);
+  return {host, port};
 }
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;

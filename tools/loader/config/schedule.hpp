@@ -28,8 +28,7 @@ inline Moment moved_on(const Moment& then, BootSeconds then_boot) {
 inline constexpr double kJitter = 0.15;  // either way
 inline constexpr Milliseconds kLongestBackoff = std::chrono::minutes(5);
 
-template <typename Random>
-Milliseconds with_jitter(Milliseconds interval, Random& random) {
+inline Milliseconds with_jitter(Milliseconds interval, std::mt19937_64& random) {
   const double factor = std::uniform_real_distribution<double>(1 - kJitter, 1 + kJitter)(random);
   return Milliseconds(std::max<Milliseconds::rep>(
       1, static_cast<Milliseconds::rep>(static_cast<double>(interval.count()) * factor)));

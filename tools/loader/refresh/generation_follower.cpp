@@ -117,8 +117,11 @@ RefreshOutcome GenerationFollower::replace(Publisher& publisher, Store& store, c
     return is_refusal(error) ? refuse(current, error, false) : put_off(current, cannot_publish(error));
   }
   // Before the download, which may be large, and before it is saved: what is in the cache is published
-  // without a look at the log.
-  adds_.read(store, adds_of(current), pointer, AddsReader::Amount::All);
+  // without a look at the log. From where the live snapshot needs it, if that is earlier: the cache may hold
+  // that for longer than it is live, and then it needs them after a reboot.
+  NeededAdds needed = adds_needed_by(current.adds_from, current.as_of);
+  if (live_.publication()) needed.from = std::min(needed.from, live_.publication()->adds_from);
+  adds_.read(store, needed, pointer, AddsReader::Amount::All);
   std::optional<Candidate> candidate;
   try {
     candidate = fetch(store, current);
@@ -158,14 +161,6 @@ void GenerationFollower::check_candidate(Store& store, const Candidate& candidat
   // When nothing is live, what is in the cache is better than nothing.
   check(candidate, set_.config, candidate.is_cached && !live ? std::nullopt : std::optional(newest()),
         before);
-}
-
-// From where the live snapshot needs it, if that is earlier: the cache may hold it for longer than it is
-// live, and then it needs them after a reboot.
-NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
-  NeededAdds needed = adds_needed_by(record.adds_from, record.as_of);
-  if (live_.publication()) needed.from = std::min(needed.from, live_.publication()->adds_from);
-  return needed;
 }
 
 // From the cache if that holds it, so that a build that was saved but could not be published is not pulled

@@ -67,7 +67,6 @@ class GenerationFollower {
   RefreshOutcome replace(Publisher& publisher, Store& store, const PointerRecord& pointer);
   RefreshOutcome refuse(const SnapshotRecord& build, const Error& error, bool is_whole);
   RefreshOutcome put_off(const SnapshotRecord& build, RefreshOutcome outcome, bool is_whole = false);
-  [[nodiscard]] NeededAdds adds_of(const SnapshotRecord& record) const;
   [[nodiscard]] Candidate fetch(Store& store, const SnapshotRecord& record);
   void check_candidate(Store& store, const Candidate& candidate, const PointerRecord& pointer);
   std::optional<Candidate> fetch_cached(const SnapshotRecord& record);

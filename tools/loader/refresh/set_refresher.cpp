@@ -111,16 +111,17 @@ RefreshOutcome SetRefresher::look(std::optional<Publisher>& publisher, SteadyTim
     apply_bypass(*records, *publisher);
     ask(outcome, now, [&](Store& store) { outcome = follower_.follow(*publisher, store, *records, now); });
   }
-  if (records && live_.publication()) {
+  const auto& live = live_.publication();
+  if (records && live) {
     if (records->pointer && records->pointer->current) follower_.forget_adds(*records->pointer);
-    const LivePublication& live = *live_.publication();
     const bool is_trusted = outcome.cause != ErrorKind::Older;
     ask(outcome, now, [&](Store& store) {
-      adds_.read(store, adds_needed_by(live.adds_from, live.as_of),
+      adds_.read(store, adds_needed_by(live->adds_from, live->as_of),
                  records->pointer.value_or(PointerRecord{}), AddsReader::Amount::Some, is_trusted);
     });
   }
-  const bool are_adds_lost = have_lost_adds();
+  // While the log cannot be read, only a loss that is known already counts.
+  const bool are_adds_lost = live && adds_.may_have_lost(adds_needed_by(live->adds_from, live->as_of));
   if (are_adds_lost) publisher->mark_adds_lost(milliseconds_of(adds_.lost_to()) + 1);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   try {
@@ -158,13 +159,6 @@ void SetRefresher::ask(RefreshOutcome& outcome, SteadyTime now, const std::funct
     outcome = cannot_ask(error);
     if (!is_older) adds_.read_again();
   }
-}
-
-// While the log cannot be read, only a loss that is known already counts.
-bool SetRefresher::have_lost_adds() const {
-  if (!live_.publication()) return false;
-  const LivePublication& live = *live_.publication();
-  return adds_.may_have_lost(adds_needed_by(live.adds_from, live.as_of));
 }
 
 void SetRefresher::publish_cached(SteadyTime now) {

@@ -64,7 +64,6 @@ class SetRefresher {
   RefreshOutcome look(std::optional<Publisher>& publisher, SteadyTime now);
   void ask(RefreshOutcome& outcome, SteadyTime now, const std::function<void(Store&)>& question);
   void apply_bypass(const StoreRecords& records, const Publisher& publisher);
-  [[nodiscard]] bool have_lost_adds() const;
 
   SetWork set_;
   StoreConnection& store_;

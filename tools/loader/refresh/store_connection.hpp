@@ -59,10 +59,8 @@ class StoreConnection {
       answered();
       return answer;
     } catch (const Error& error) {
-      if (error.is_outage()) {
-        if (use == StoreUse::Read) leave_alone(error);
-        if (use == StoreUse::Append) append_outage_ = outage_by(error);
-      }
+      if (error.is_outage() && use == StoreUse::Read) leave_alone(error);
+      if (error.is_outage() && use != StoreUse::Read) append_outage_ = outage_by(error);
       throw;
     }
   }

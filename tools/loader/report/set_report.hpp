@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/worker/base/clock.hpp"
 #include "tools/loader/config/config.hpp"
