@@ -48,15 +48,13 @@ class LayerFiller {
   std::optional<Error> failure_;  // to enlarge it
 };
 
-// How much the live layer of a set may add to the false-positive rate of its snapshot. Above that the
-// loader publishes the snapshot again with a larger layer.
-
 // A layer of less than this share costs little memory to have: 10.5 bits per key.
 inline constexpr double kLargestLayerFpr = 0.01;
 inline constexpr double kLayerShareOfTarget = 0.25;
 
-// The share of `max_fpr` that the snapshot leaves, or without a limit, a quarter of the snapshot's target. At
-// least the lowest FPR that a layer can be sized for, even over a snapshot of a lower target.
+// How much a live layer may add to the FPR of its snapshot: the share of `max_fpr` that this leaves, or
+// without a limit, a quarter of its target. At least the lowest FPR that a layer can be sized for, even over
+// a snapshot of a lower target.
 inline double layer_fpr_limit(std::optional<double> max_fpr, double target_fpr, double estimated_fpr) {
   const double share = max_fpr ? *max_fpr - estimated_fpr : target_fpr * kLayerShareOfTarget;
   return std::clamp(share, kMinLayerFpr, kLargestLayerFpr);

@@ -13,13 +13,10 @@ namespace {
 
 constexpr unsigned kLongestSilenceSeconds = 10;  // of a client
 
-struct Free {
-  void operator()(MHD_Response* response) const noexcept { MHD_destroy_response(response); }
-};
-
 MHD_Result send(MHD_Connection* connection, HttpAnswer answer) {
-  const std::unique_ptr<MHD_Response, Free> response(
-      MHD_create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY));
+  const std::unique_ptr<MHD_Response, void (*)(MHD_Response*)> response(
+      MHD_create_response_from_buffer(answer.body.size(), answer.body.data(), MHD_RESPMEM_MUST_COPY),
+      &MHD_destroy_response);
   if (!response) return MHD_NO;
   answer.headers.emplace_back("Content-Type", answer.content_type);
   answer.headers.emplace_back("Cache-Control", "no-store");
@@ -57,12 +54,8 @@ struct HttpServer::Callbacks {
   }
 };
 
-void HttpServer::Stop::operator()(MHD_Daemon* daemon) const noexcept {
-  MHD_stop_daemon(daemon);
-}
-
 HttpServer::HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer)
-    : answer_(std::move(answer)), socket_(address, group) {
+    : answer_(std::move(answer)), socket_(address, group), daemon_(nullptr, &MHD_stop_daemon) {
   open_.reserve(kMostConnections + 1);
   // libmicrohttpd closes the one that it is given.
   const int its_own = ::fcntl(socket_.descriptor(), F_DUPFD_CLOEXEC, 0);

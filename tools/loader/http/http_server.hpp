@@ -40,15 +40,12 @@ class HttpServer {
 
  private:
   struct Callbacks;  // what libmicrohttpd calls
-  struct Stop {
-    void operator()(MHD_Daemon* daemon) const noexcept;
-  };
   [[nodiscard]] HttpAnswer answer(std::string_view method, std::string_view path) const;
 
   AnswerPath answer_;
   ListeningSocket socket_;
   std::vector<std::pair<MHD_Connection*, int>> open_;  // and their descriptors, the oldest first
-  std::unique_ptr<MHD_Daemon, Stop> daemon_;
+  std::unique_ptr<MHD_Daemon, void (*)(MHD_Daemon*)> daemon_;
 };
 
 }  // namespace keysieve
