@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kWithoutWatchdog = std::chrono::hours(1);
 
-// systemd wants the time of the reload by CLOCK_MONOTONIC, which is GCC's and clang's steady_clock on Linux.
-std::string monotonic_microseconds() {
-  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
-  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count());
-}
-
 std::string text_in(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -55,8 +49,11 @@ void ServiceNotifier::status(const std::string& status) {
   if (status != last_status_ && send("STATUS=" + status)) last_status_ = status;
 }
 
+// systemd wants the time of the reload by CLOCK_MONOTONIC, which is GCC's and clang's steady_clock on Linux.
 void ServiceNotifier::reloading() {
-  send("RELOADING=1\nMONOTONIC_USEC=" + monotonic_microseconds());
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(since_boot).count();
+  send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
 
 void ServiceNotifier::still_starting() {

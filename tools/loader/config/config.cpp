@@ -62,28 +62,21 @@ std::string shown_url(const std::string& url) {
   return parse_store_url(url).name;
 }
 
-// Remembers which file made a setting. The same setting in two files would silently win or lose.
-class Claims {
- public:
-  void claim(const ConfigTable& table, std::string_view key, const std::string& thing) {
-    const auto [place, is_new] = places_.try_emplace(thing, table.place_of(key));
-    if (!is_new) table.fail(key, fmt::format("{} is configured already, at {}", thing, place->second));
-  }
-
- private:
-  std::map<std::string, std::string, std::less<>> places_;
-};
-
 class ConfigReader {
  public:
   LoaderConfig read(const std::vector<std::string>& files);
 
  private:
+  // Remembers which file made a setting. The same setting in two files would silently win or lose.
+  void claim(const ConfigTable& table, std::string_view key, const std::string& thing) {
+    const auto [place, is_new] = places_.try_emplace(thing, table.place_of(key));
+    if (!is_new) table.fail(key, fmt::format("{} is configured already, at {}", thing, place->second));
+  }
   template <typename Value, typename Parse>
   void take_setting(ConfigTable& top, std::string_view key, Value& target, const Parse& parse) {
     auto value = top.parsed(key, parse);
     if (!value) return;
-    claims_.claim(top, key, std::string(key));
+    claim(top, key, std::string(key));
     target = *value;
   }
   void read_settings(ConfigTable& top);
@@ -96,7 +89,7 @@ class ConfigReader {
 
   LoaderConfig config_;
   std::optional<std::chrono::milliseconds> poll_interval_;
-  Claims claims_;
+  std::map<std::string, std::string> places_;
 };
 
 toml::table parse_toml(const std::string& path) {
@@ -158,7 +151,7 @@ void ConfigReader::read_settings(ConfigTable& top) {
 void ConfigReader::read_status(ConfigTable& top) {
   std::optional<ConfigTable> table = top.table("status");
   if (!table) return;
-  claims_.claim(top, "status", "[status]");
+  claim(top, "status", "[status]");
   config_.status =
       StatusConfig{table->required("listen", checked_listen_address), table->parsed("group", group_named)};
   table->reject_unknown_keys();
@@ -169,7 +162,7 @@ void ConfigReader::read_stores(ConfigTable& top) {
   if (!list) return;
   for (const std::string& name : list->names()) {
     ConfigTable table = *list->table(name);
-    claims_.claim(*list, name, "store \"" + name + "\"");
+    claim(*list, name, "store \"" + name + "\"");
     const std::string shown = table.required("url", shown_url);
     table.reject_unknown_keys();
     config_.stores.push_back({name, *table.text("url"), shown});
@@ -179,7 +172,7 @@ void ConfigReader::read_stores(ConfigTable& top) {
 void ConfigReader::read_set(ConfigTable& table) {
   SetConfig set;
   set.name = table.required("name", name_of_one_set);
-  claims_.claim(table, "name", "set \"" + set.name + "\"");
+  claim(table, "name", "set \"" + set.name + "\"");
   set.store = table.required("store", store_for(StoreUse::Read));
   set.max_bytes = table.parsed("max_size", kSizeLimit).value_or(0);
   set.public_keys = table.parsed_list("public_key", parse_public_key);
@@ -195,7 +188,7 @@ void ConfigReader::read_set(ConfigTable& table) {
 
 void ConfigReader::read_seen_set(ConfigTable& table) {
   SeenConfig seen = read_seen(table);
-  claims_.claim(table, "name", "seen set \"" + seen.name + "\"");
+  claim(table, "name", "seen set \"" + seen.name + "\"");
   table.parsed("store", store_for(StoreUse::Keep));
   config_.seen.push_back(std::move(seen));
 }

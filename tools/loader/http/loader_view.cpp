@@ -8,14 +8,6 @@
 namespace keysieve {
 namespace {
 
-std::optional<DirectoryStatus> directory_if_readable(const std::string& directory) {
-  try {
-    return directory_status(directory);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 // Missing while the directory itself cannot be read.
 SeenSetFacts seen_if_readable(const std::string& directory, const std::string& name, UnixSeconds now) {
   try {
@@ -86,7 +78,10 @@ LoaderView view_of(std::shared_ptr<const LoaderReport> loader, const Heartbeat& 
                   .loader = std::move(loader),
                   .heartbeat = heartbeat};
   const std::string& directory = view.loader->directory;
-  view.directory = directory_if_readable(directory);
+  try {
+    view.directory = directory_status(directory);
+  } catch (const Error&) {  // it cannot be read
+  }
   for (const auto& report : view.loader->sets)
     view.sets.push_back(look_at(directory, report, view.now, known));
   for (const SeenReport& report : view.loader->seen)

@@ -34,11 +34,6 @@ HistoryEntry entry_of(std::string_view event, const LivePublication& live) {
   return entry;
 }
 
-std::optional<double> change(std::uint64_t before, std::uint64_t now) {
-  if (before == 0) return std::nullopt;
-  return static_cast<double>(now) / static_cast<double>(before) - 1;
-}
-
 }  // namespace
 
 SetRecorder::SetRecorder(const SetConfig& set) {
@@ -178,7 +173,9 @@ void SetRecorder::say(const RefreshOutcome& outcome) {
 
 void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {
   if (last_live_ && last_live_->build_id != live.build_id) {
-    report_.key_change = change(last_live_->key_count, live.key_count);
+    const auto before = static_cast<double>(last_live_->key_count);
+    report_.key_change.reset();
+    if (before != 0) report_.key_change = static_cast<double>(live.key_count) / before - 1;
   }
   remember(std::move(entry));
   last_live_ = live;
