@@ -8,7 +8,7 @@
 #include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verb.hpp"
-#include "tools/program/optional_json.hpp"
+#include "tools/status/fields.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
 #include "tools/transfer/store_bypass.hpp"
@@ -42,7 +42,7 @@ std::string meaning_of(OnUnavailable answer) {
 void add_record(Report& report, const std::string& label, const std::string& name, const StoreBypass& until) {
   const std::string end = until.value_or(0) == 0 ? "" : ", until " + format_moment(*until);
   report.add(label, until ? "on" + end : "off", name,
-             until ? Json{{"until", number_or_null(*until)}} : Json());
+             until ? Json{{"until", to_value_if_any(*until)}} : Json());
 }
 
 class BypassVerb {

@@ -7,7 +7,7 @@
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verb.hpp"
-#include "tools/program/optional_json.hpp"
+#include "tools/status/fields.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
@@ -26,7 +26,7 @@ std::string loss_text(const RollbackPlan& plan) {
 Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<double>& loss) {
   return {{"generation", record.generation},
           {"current", is_current},
-          {"restores", number_or_null(record.restores)},
+          {"restores", to_value_if_any(record.restores)},
           {"as_of", record.as_of},
           {"key_count", record.key_count},
           {"kind", record.kind},

@@ -30,7 +30,7 @@ Json is_on(const SetFacts& set) {
 }
 template <auto bypass>
 Json until(const SetFacts& set) {
-  return set.bypasses ? number_or_null(((*set.bypasses).*bypass).value_or(0)) : Json();
+  return set.bypasses ? to_value_if_any(((*set.bypasses).*bypass).value_or(0)) : Json();
 }
 
 bool has_layer(const SetFacts& set) {
@@ -50,7 +50,7 @@ const Field<DirectoryStatus> kDirectoryTable[]{
     {"directory", Unit::Plain, fact<&DirectoryStatus::directory>},
     {"visible_bytes", Unit::Size, [](auto& status) { return Json(status.memory.visible_bytes); },
      "keysieve_directory_visible_bytes", "Shared memory of all publications that have a name."},
-    {"pinned_bytes", Unit::Size, [](auto& status) { return or_null(status.memory.pinned_bytes); },
+    {"pinned_bytes", Unit::Size, [](auto& status) { return to_value(status.memory.pinned_bytes); },
      "keysieve_directory_pinned_bytes",
      "Shared memory of replaced publications that idle workers still map; on a tmpfs of its own."},
     {"huge_pages", Unit::Plain, fact<&DirectoryStatus::huge_pages>},

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "tools/program/optional_json.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/status/set_facts.hpp"
 
@@ -53,7 +52,7 @@ Json to_value(const Value& value) {
 }
 template <typename Value>
 Json to_value(const std::optional<Value>& value) {
-  return or_null(value);
+  return value ? Json(*value) : Json();
 }
 // Null if the value is 0 or empty.
 template <typename Value>

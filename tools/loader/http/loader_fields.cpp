@@ -32,13 +32,13 @@ Json history(const LoadedSet& set) {
     history.push_back({{"at", entry.at},
                        {"event", entry.event},
                        {"generation", entry.generation},
-                       {"publication", number_or_null(entry.publication)},
+                       {"publication", to_value_if_any(entry.publication)},
                        {"key_count", entry.key_count},
-                       {"known_absent_count", or_null(entry.known_absent)},
+                       {"known_absent_count", to_value(entry.known_absent)},
                        {"bytes", entry.bytes},
-                       {"pull_seconds", or_null(entry.pull_seconds)},
-                       {"publish_seconds", or_null(entry.publish_seconds)},
-                       {"reason", text_or_null(entry.reason)}});
+                       {"pull_seconds", to_value(entry.pull_seconds)},
+                       {"publish_seconds", to_value(entry.publish_seconds)},
+                       {"reason", to_value_if_any(entry.reason)}});
   }
   return history;
 }
@@ -91,7 +91,7 @@ const Field<LoadedSet> kLoadedSetFields[]{
      "keysieve_set_trouble",
      "What keeps the loader from its work with the set: 1 for each trouble that it has.", "", !kWide,
      "trouble"},
-    {"trouble_reason", Unit::Plain, [](auto& set) { return text_or_null(set.loader->diagnosis.reason); }},
+    {"trouble_reason", Unit::Plain, [](auto& set) { return to_value_if_any(set.loader->diagnosis.reason); }},
     {"cache_trouble", Unit::Plain, report_if_any<&SetReport::cache_trouble>},
     {"max_fpr", Unit::Share, report<&SetReport::max_fpr>, "keysieve_set_max_fpr_ratio",
      "Highest estimated rate that the configuration allows, where it does."},
