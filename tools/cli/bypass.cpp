@@ -131,12 +131,6 @@ class BypassVerb {
   void check_means_a_set(Store& store) {
     if (!set_name_ || allow_unknown_set_) return;
     if (read_store_bypasses(store, *set_name_).of_set) return;
-    if (is_only_seen(store, directory_, *set_name_)) {
-      throw Error(
-          ErrorKind::Usage,
-          fmt::format("{0} is a seen set, which is bypassed on each host by itself: keysieve bypass {0}",
-                      *set_name_));
-    }
     check_known(store, directory_, *set_name_);
   }
 

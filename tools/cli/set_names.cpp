@@ -85,11 +85,7 @@ std::vector<SetType> sets_named(const std::string& directory, const std::string&
   std::vector<SetType> types;
   if (!has_no_folder(directory, checked_set_name(set_name))) types.push_back(SetType::Published);
   if (!has_no_folder(seen_directory(directory), set_name)) types.push_back(SetType::Seen);
-  if (types.empty()) refuse_unpublished(directory, set_name);
-  return types;
-}
-
-void refuse_unpublished(const std::string& directory, const std::string& set_name) {
+  if (!types.empty()) return types;
   Names names = sets_in(directory);  // throws where there is no directory either
   for (std::string& name : names_in_directory(seen_directory(directory))) names.push_back(std::move(name));
   throw Error(ErrorKind::MissingInput, fmt::format("directory {}: no set \"{}\" is published here{}",
@@ -106,11 +102,6 @@ PointerRecord check_pushed(Store& store, const std::string& set_name) {
 void add_allow_unknown_set(CLI::App* verb, bool& allow) {
   verb->add_flag("--allow-unknown-set", allow,
                  "Do it although neither the store nor this host has a set of that name");
-}
-
-bool is_only_seen(Store& store, const std::string& directory, const std::string& set_name) {
-  return is_known_missing(store, set_name) && has_no_folder(directory, set_name) &&
-         is_seen_set(store, directory, set_name);
 }
 
 void check_known(Store& store, const std::string& directory, const std::string& set_name) {

@@ -20,8 +20,6 @@ enum class SetType : std::uint8_t { Published, Seen };
 // Which sets of that name the directory has: a published one, a seen one, or both in this order. Throws
 // MissingInput if it has neither; Usage for an invalid name.
 std::vector<SetType> sets_named(const std::string& directory, const std::string& set_name);
-// Throws that error.
-[[noreturn]] void refuse_unpublished(const std::string& directory, const std::string& set_name);
 
 // Returns the record of a set that has a current generation. Throws MissingInput if there is none; Data,
 // Usage, and as the store does.
@@ -30,10 +28,6 @@ PointerRecord check_pushed(Store& store, const std::string& set_name);
 // For verbs that write to a store what only loaders read, of a set that may have been lost from the store:
 // --allow-unknown-set, and the check that it lifts.
 void add_allow_unknown_set(CLI::App* verb, bool& allow);
-// Whether the directory or the store has a seen set of that name, and neither has a published one. False
-// where it cannot look.
-bool is_only_seen(Store& store, const std::string& directory, const std::string& set_name);
-
 // Throws MissingInput for a set that is neither in the store nor in the directory.
 void check_known(Store& store, const std::string& directory, const std::string& set_name);
 // Throws the same only if another name is near, or that of a seen set: what would be added is worth more than
