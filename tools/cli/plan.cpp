@@ -27,7 +27,7 @@ struct PlannedKind {
 
 struct Plan {
   std::vector<PlannedKind> kinds;  // the recommended one first
-  std::string reason;              // part of a sentence: "the fastest that ..."
+  std::string reason;              // part of a sentence: "the fastest of ..."
   // Kinds that cannot reach the target, and the lowest that they reach.
   std::vector<std::pair<std::string_view, double>> too_high;
 };
@@ -56,35 +56,6 @@ const PlannedKind* fastest_that_fits(Candidates candidates) {
   const double most = kMostToSmallest * static_cast<double>(smallest_of(candidates)->bytes);
   std::erase_if(candidates, [most](const auto* one) { return static_cast<double>(one->bytes) > most; });
   return fastest_of(candidates);
-}
-
-std::string_view superlative_of(bool is_only, bool is_smallest, bool is_fastest) {
-  if (is_only) return "the only one";
-  if (is_smallest) return is_fastest ? "the smallest and fastest" : "the smallest";
-  return is_fastest ? "the fastest" : "the fastest that is not far from the smallest";
-}
-
-std::string reason_for(const PlannedKind* choice, const Candidates& candidates) {
-  const PlannedKind* fastest = fastest_of(candidates);
-  const PlannedKind* smallest = smallest_of(candidates);
-  const bool is_fastest = choice->cache_lines == fastest->cache_lines;
-  const bool is_smallest = choice->bytes == smallest->bytes;
-  const auto percent_of_choice = [choice](const PlannedKind* other) {
-    return std::lround(
-        std::abs(100.0 * static_cast<double>(other->bytes) / static_cast<double>(choice->bytes) - 100.0));
-  };
-  std::string reason =
-      fmt::format("{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
-                  format_count_of(choice->cache_lines, "cache line"));
-  if (!is_fastest) {
-    reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
-                          format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
-  }
-  if (!is_smallest) {
-    reason +=
-        fmt::format("; {} would take {} % less memory", smallest->kind().name, percent_of_choice(smallest));
-  }
-  return reason;
 }
 
 PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
@@ -121,7 +92,10 @@ Plan plan_kinds(const SizingRequest& request, bool all, bool smallest) {
     if (one.kind().is_usual) candidates.push_back(&one);
   }
   const PlannedKind* choice = smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
-  plan.reason = reason_for(choice, candidates);
+  plan.reason = fmt::format(
+      "the {} ({} per lookup)",
+      smallest ? "smallest" : "fastest of those that take at most twice the memory of the smallest",
+      format_count_of(choice->cache_lines, "cache line"));
   const auto chosen = kinds.begin() + (choice - kinds.data());
   std::rotate(kinds.begin(), chosen, chosen + 1);
   return plan;
