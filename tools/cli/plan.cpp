@@ -36,26 +36,19 @@ struct Plan {
 // times ribbon at 1 %, 2.0 times at 0.01 %, and 3 times at 0.0001 %.
 constexpr double kMostToSmallest = 2.0;
 
-using Candidates = std::vector<const PlannedKind*>;
-
-// Fewest cache lines first; among equals the default, then the smallest.
-auto slowness_of(const PlannedKind* planned) {
-  return std::tuple(planned->cache_lines, planned->kind().name != kDefaultKindName, planned->bytes);
-}
-
-const PlannedKind* smallest_of(const Candidates& candidates) {
-  return std::ranges::min(candidates, {},
-                          [](const auto* one) { return std::tuple(one->bytes, slowness_of(one)); });
-}
-
-const PlannedKind* fastest_of(const Candidates& candidates) {
-  return std::ranges::min(candidates, {}, slowness_of);
-}
-
-const PlannedKind* fastest_that_fits(Candidates candidates) {
-  const double most = kMostToSmallest * static_cast<double>(smallest_of(candidates)->bytes);
+// Of the usual kinds that do not need far more memory than the smallest of them, the one with the fewest
+// cache lines; among equals the default, then the smallest.
+const PlannedKind* recommended_of(const std::vector<PlannedKind>& kinds) {
+  std::vector<const PlannedKind*> candidates;
+  for (const PlannedKind& one : kinds) {
+    if (one.kind().is_usual) candidates.push_back(&one);
+  }
+  const std::uint64_t smallest = std::ranges::min(candidates, {}, &PlannedKind::bytes)->bytes;
+  const double most = kMostToSmallest * static_cast<double>(smallest);
   std::erase_if(candidates, [most](const auto* one) { return static_cast<double>(one->bytes) > most; });
-  return fastest_of(candidates);
+  return std::ranges::min(candidates, {}, [](const auto* one) {
+    return std::tuple(one->cache_lines, one->kind().name != kDefaultKindName, one->bytes);
+  });
 }
 
 PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
@@ -82,20 +75,14 @@ Plan costs_of(const SizingRequest& request, bool all) {
   return plan;
 }
 
-// Recommends the smallest usual kind, or else the fastest of those that do not need far more memory than
-// that. The others are in it if they are usual, or with `all`. Throws Usage for a value out of range.
-Plan plan_kinds(const SizingRequest& request, bool all, bool smallest) {
+// The others are in it if they are usual, or with `all`. Throws Usage for a value out of range.
+Plan plan_kinds(const SizingRequest& request, bool all) {
   Plan plan = costs_of(request, all);
   std::vector<PlannedKind>& kinds = plan.kinds;
-  Candidates candidates;
-  for (const PlannedKind& one : kinds) {
-    if (one.kind().is_usual) candidates.push_back(&one);
-  }
-  const PlannedKind* choice = smallest ? smallest_of(candidates) : fastest_that_fits(candidates);
-  plan.reason = fmt::format(
-      "the {} ({} per lookup)",
-      smallest ? "smallest" : "fastest of those that take at most twice the memory of the smallest",
-      format_count_of(choice->cache_lines, "cache line"));
+  const PlannedKind* choice = recommended_of(kinds);
+  plan.reason =
+      fmt::format("the fastest of those that take at most twice the memory of the smallest ({} per lookup)",
+                  format_count_of(choice->cache_lines, "cache line"));
   const auto chosen = kinds.begin() + (choice - kinds.data());
   std::rotate(kinds.begin(), chosen, chosen + 1);
   return plan;
@@ -191,22 +178,18 @@ class PlanVerb {
     add_fpr_and_growth(verb, request_.target_fpr, request_.growth);
     add_parsed(verb, "--shard-size SIZE", request_.shard_bytes, parse_shard_bytes,
                "1KiB, 2KiB, 4KiB or 8KiB [4KiB]");
-    verb->add_flag(
-        "--smallest", smallest_,
-        "Recommend the smallest kind, instead of the fastest of those that take at most twice as much");
     verb->add_flag("--all", all_, "Show every kind, including those for comparison");
   }
 
   int run() {
     if (request_.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
-    const Plan plan = plan_kinds(request_, all_, smallest_);
+    const Plan plan = plan_kinds(request_, all_);
     is_said_as_json() ? print_as_json(plan, request_) : print_as_text(plan, request_);
     return 0;
   }
 
  private:
   SizingRequest request_;
-  bool smallest_ = false;
   bool all_ = false;
 };
 
@@ -215,7 +198,6 @@ class PlanVerb {
 extern const Verb kPlan{"plan", "Show what a set would cost, and which kind to choose",
                         "  keysieve plan --keys 80000 --fpr 0.01\n"
                         "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-                        "  keysieve plan --keys 5000000 --smallest\n"
                         "  keysieve plan --keys 80000 --known-absent 2M\n"
                         "  keysieve plan --keys 450000 --values 65535 --fpr 0.1%\n"
                         "  keysieve plan --keys 80000 --shard-size 8KiB --json",
