@@ -26,21 +26,6 @@ class EveryEntry : public ::testing::TestWithParam<std::uint8_t> {
   [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(GetParam()); }
 };
 
-TEST_P(EveryEntry, ThatIsBuiltHasNoFault) {
-  for (const std::uint32_t shard_bytes : {1024U, 8192U}) {
-    for (const std::size_t count : {0U, 1U, 2U, 100U, 5'000U, 65'535U}) {
-      const FilterParams params = params_of(kind(), shard_bytes);
-      std::vector<KeyHash> keys;
-      for (std::size_t i = 0; i < count; ++i) keys.push_back(hash_key(std::to_string(i), {1}));
-      std::vector<std::byte> shard(shard_bytes);
-      ShardEntry entry;
-      kind().build(shard, entry, params, keys);
-      EXPECT_EQ(entry.key_count, count);
-      EXPECT_THAT(kind().fault_of(params, entry), IsNull()) << count;
-    }
-  }
-}
-
 // A quarter of 20 blocks has 5, so its end may come 5 blocks earlier. With a negative length, readers that
 // count with signed numbers would answer otherwise than this one.
 TEST(RibbonEntry, HasAFaultIfAQuarterOfItsLineEndsBeforeItBegins) {

@@ -92,7 +92,7 @@ TEST_P(FalsePositiveRate, AgreesWithTheoryAndTheEstimateFromTheBytes) {
 
 // At rates for which 5 % cannot be told in seconds: the false positives of 100,000,000 absent keys (1/50 of
 // that in debug builds) are Poisson distributed, 100 of them at 1e-6 and 10 at 1e-7. Allows for five standard
-// deviations and three more. The lowest targets: low_target_test.cpp.
+// deviations and three more. The lowest targets: conformance_test.cpp.
 class FalsePositiveRateAtLowTargets : public FalsePositiveRate {};
 
 TEST_P(FalsePositiveRateAtLowTargets, IsAsEstimated) {
