@@ -6,13 +6,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "core/worker/filters/ribbon/row.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -150,33 +148,6 @@ TEST(GoldenMap, HasItsValues) {
   for (const std::string& key : test::numbered_keys("absent", file.known_absent)) {
     EXPECT_EQ(view.find(hasher(key)), kAbsent) << key;
   }
-}
-
-// Without this they would pin no more than the files of few keys do.
-class GoldenFullShards : public ::testing::Test {
- protected:
-  static std::vector<ShardEntry> entries_of(const std::string& name) {
-    const MappedRegion region = map_file(golden_path(name));
-    const SnapshotView view = SnapshotView::decode(bytes_of(region), name, Check::Everything);
-    return {view.shards().entries, view.shards().entries + view.header().shard_count};
-  }
-  static double estimated_fpr_of(const std::string& name) {
-    const MappedRegion region = map_file(golden_path(name));
-    return SnapshotView::decode(bytes_of(region), name, Check::Everything).header().estimated_fpr;
-  }
-};
-
-TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndAShortColumn) {
-  for (const ShardEntry& entry : entries_of("ribbon_full")) EXPECT_NE(entry.shape, ribbon::kEvenLevels);
-  // Between the FPRs of 7 and 6 whole columns: the short column holds only a share of the keys.
-  EXPECT_GT(estimated_fpr_of("ribbon_full"), 1.05 / 128);
-  EXPECT_LT(estimated_fpr_of("ribbon_full"), 0.95 / 64);
-}
-
-TEST_F(GoldenFullShards, OfCuckooHaveNarrowerFingerprints) {
-  std::set<unsigned> widths;
-  for (const ShardEntry& entry : entries_of("cuckoo_full")) widths.insert(entry.width);
-  EXPECT_GT(widths.size(), 1U);
 }
 
 }  // namespace
