@@ -56,7 +56,25 @@ class SteppedProcess {
   }
 
   // Runs to where it comes to that instruction next. False when it comes to stop_here(), or has ended.
-  bool run_to(std::uint64_t address) { return run_to_breakpoint(address); }
+  bool run_to(std::uint64_t address) {
+    constexpr std::uint64_t kLowestByte = 0xff;
+    constexpr std::uint64_t kBreakpoint = 0xcc;  // int3
+    const std::uint64_t code = code_at(address);
+    set_code(address, (code & ~kLowestByte) | kBreakpoint);
+    bool has_come = false;
+    for (;;) {
+      ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
+      if (wait() != SIGTRAP) break;
+      Registers all = registers();
+      if (all.rip != address + 1) continue;
+      has_come = true;
+      all.rip = address;
+      set_registers(all);
+      break;
+    }
+    set_code(address, code);
+    return has_come;
+  }
 
   // The addresses of all instructions to the next stop_here(), which are executed.
   struct Trace {
@@ -102,14 +120,26 @@ class SteppedProcess {
  private:
 #if defined(__x86_64__)
   static constexpr bool kIsKnown = true;
-  static constexpr std::uint64_t kLowestByte = 0xff;
-  static constexpr std::uint64_t kBreakpoint = 0xcc;  // int3
-
-  [[nodiscard]] user_regs_struct registers() const {
-    user_regs_struct all{};
+  using Registers = user_regs_struct;
+  [[nodiscard]] Registers registers() const {
+    Registers all{};
     ::ptrace(PTRACE_GETREGS, pid_, nullptr, &all);
     return all;
   }
+  void set_registers(Registers all) const {
+    ::ptrace(PTRACE_SETREGS, pid_, nullptr, &all);
+  }
+#else
+  static constexpr bool kIsKnown = false;
+  struct Registers {
+    std::uint64_t rip;
+  };
+  [[nodiscard]] Registers registers() const {
+    return {};
+  }
+  void set_registers(Registers /*all*/) const {}
+#endif
+
   [[nodiscard]] std::uint64_t code_at(std::uint64_t address) const {
     return static_cast<std::uint64_t>(::ptrace(PTRACE_PEEKTEXT, pid_, address, nullptr));
   }
@@ -120,38 +150,6 @@ class SteppedProcess {
   [[nodiscard]] bool is_exchange(std::uint64_t address) const {
     return (code_at(address) & 0x38fffff8ff) == 0x08c70f48f0;
   }
-  bool run_to_breakpoint(std::uint64_t address) {
-    const std::uint64_t code = code_at(address);
-    set_code(address, (code & ~kLowestByte) | kBreakpoint);
-    bool has_come = false;
-    for (;;) {
-      ::ptrace(PTRACE_CONT, pid_, nullptr, nullptr);
-      if (wait() != SIGTRAP) break;
-      user_regs_struct all = registers();
-      if (all.rip != address + 1) continue;
-      has_come = true;
-      all.rip = address;
-      ::ptrace(PTRACE_SETREGS, pid_, nullptr, &all);
-      break;
-    }
-    set_code(address, code);
-    return has_come;
-  }
-#else
-  static constexpr bool kIsKnown = false;
-  struct Registers {
-    std::uint64_t rip;
-  };
-  [[nodiscard]] Registers registers() const {
-    return {};
-  }
-  [[nodiscard]] bool is_exchange(std::uint64_t /*address*/) const {
-    return false;
-  }
-  bool run_to_breakpoint(std::uint64_t /*address*/) {
-    return false;
-  }
-#endif
 
   // The signal that it has stopped by; 0 when it has ended.
   [[nodiscard]] int wait() const {

@@ -1,9 +1,8 @@
 // The loader puts back what was removed while workers go on: segments, and a page that its path does not lead
-// to any more, because a folder was renamed or something was mounted over it.
+// to any more, because a folder was renamed. Something is mounted over it in tests/tools/loader/seen.
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounts.hpp"
 
 namespace keysieve {
 namespace {
@@ -74,45 +73,6 @@ TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
 }
 
-// `path` leads to another file now. Returns whether the loader makes a new page, and no worker forgets a key:
-// one that has the old page, one that is in the middle of a call, and a new one.
-bool takes_over(SeenWriter& old, SeenReader& attached, SeenReader& amid, const std::string& directory,
-                const std::string& set_name) {
-  EXPECT_FALSE(old.is_in_place());
-  old.page().log.sent = 77;
-  old.page().bypass_until = 78;
-  const SeenState before = old.state();
-  old.unlock();
-  SeenWriter writer(directory, set_name, std::nullopt);
-  EXPECT_FALSE(writer.adopt());
-  writer.take_over(old);
-  EXPECT_TRUE(writer.is_in_place());
-  EXPECT_EQ(writer.state(), before);
-  EXPECT_EQ(writer.page().log.sent, 77U);
-  EXPECT_EQ(writer.page().bypass_until, 78);
-  EXPECT_TRUE(old.state().is_empty());
-  EXPECT_TRUE(old.filters().empty());
-  SeenReader fresh({.directory = directory}, set_name);
-  EXPECT_FALSE(is_new(fresh, numbered_hash(1))) << fresh.reason();
-  EXPECT_FALSE(is_new(fresh, numbered_hash(2)));
-  EXPECT_TRUE(is_new(fresh, numbered_hash(3)));
-  EXPECT_EQ(amid.add_if_new(numbered_hash(3)), SeenAnswer::Seen);
-  EXPECT_FALSE(is_new(attached, numbered_hash(1))) << "at the very next call";
-  EXPECT_FALSE(is_new(attached, numbered_hash(3)));
-  EXPECT_TRUE(is_new(attached, numbered_hash(4))) << attached.reason();
-  EXPECT_FALSE(is_new(fresh, numbered_hash(4)));
-  // The old page has nothing any more that it could remove.
-  old.clear();
-  old.page().state.fetch_or(SeenState::kBypassBit);
-  append(writer, {writer.filters().back().plan});
-  EXPECT_EQ(attached.add_if_new(numbered_hash(5)), SeenAnswer::New);
-  EXPECT_FALSE(is_new(fresh, numbered_hash(5)));
-  for (const OpenFilter& one : writer.filters()) EXPECT_TRUE(has_segment(one.segment.key()));
-  EXPECT_TRUE(writer.adopt());
-  EXPECT_TRUE(writer.lost().empty());
-  return !::testing::Test::HasFailure();
-}
-
 class TakenOverSeen : public HealedSeen {
  protected:
   TakenOverSeen() {
@@ -137,9 +97,42 @@ void rename_away(const std::filesystem::path& path) {
 
 class TakenOverSeenAfter : public TakenOverSeen, public ::testing::WithParamInterface<Loss> {};
 
+// The loader makes a new page, and no worker forgets a key: one that has the old page, one that is in the
+// middle of a call, and a new one.
 TEST_P(TakenOverSeenAfter, HasAllKeys) {
   GetParam().happen(page_path());
-  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
+  EXPECT_FALSE(writer_.is_in_place());
+  writer_.page().log.sent = 77;
+  writer_.page().bypass_until = 78;
+  const SeenState before = writer_.state();
+  writer_.unlock();
+  SeenWriter writer = this->writer();
+  EXPECT_FALSE(writer.adopt());
+  writer.take_over(writer_);
+  EXPECT_TRUE(writer.is_in_place());
+  EXPECT_EQ(writer.state(), before);
+  EXPECT_EQ(writer.page().log.sent, 77U);
+  EXPECT_EQ(writer.page().bypass_until, 78);
+  EXPECT_TRUE(writer_.state().is_empty());
+  EXPECT_TRUE(writer_.filters().empty());
+  SeenReader fresh = reader();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(1))) << fresh.reason();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(2)));
+  EXPECT_TRUE(is_new(fresh, numbered_hash(3)));
+  EXPECT_EQ(amid_.add_if_new(numbered_hash(3)), SeenAnswer::Seen);
+  EXPECT_FALSE(is_new(attached_, numbered_hash(1))) << "at the very next call";
+  EXPECT_FALSE(is_new(attached_, numbered_hash(3)));
+  EXPECT_TRUE(is_new(attached_, numbered_hash(4))) << attached_.reason();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(4)));
+  // The old page has nothing any more that it could remove.
+  writer_.clear();
+  writer_.page().state.fetch_or(SeenState::kBypassBit);
+  append(writer, {writer.filters().back().plan});
+  EXPECT_EQ(attached_.add_if_new(numbered_hash(5)), SeenAnswer::New);
+  EXPECT_FALSE(is_new(fresh, numbered_hash(5)));
+  for (const OpenFilter& one : writer.filters()) EXPECT_TRUE(has_segment(one.segment.key()));
+  EXPECT_TRUE(writer.adopt());
+  EXPECT_TRUE(writer.lost().empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -151,20 +144,6 @@ INSTANTIATE_TEST_SUITE_P(
              [](const auto& page) { std::filesystem::remove_all(page.parent_path()); }},
         Loss{"its_page_is_removed", [](const auto& page) { std::filesystem::remove(page); }}),
     [](const auto& loss) { return std::string(loss.param.name); });
-
-TEST_F(TakenOverSeen, HasAllKeysWhenSomethingIsMountedOverItsDirectory) {
-  constexpr int kMayNotMount = 2;
-  const int status = test::run_in_process([&] {
-    if (!test::unshare_mounts()) return kMayNotMount;
-    const test::MountedTmpfs hiding(directory_.path(), "1m");
-    if (!hiding.is_there()) return kMayNotMount;
-    const bool holds = takes_over(writer_, attached_, amid_, directory_.path(), kSet);
-    test::remove_segments_of(folder());
-    return holds ? 0 : 1;
-  });
-  if (status == kMayNotMount) GTEST_SKIP() << "this user may not mount";
-  EXPECT_EQ(status, 0);
-}
 
 TEST_F(TakenOverSeen, StaysBypassed) {
   writer_.page().state.fetch_or(SeenState::kBypassBit);

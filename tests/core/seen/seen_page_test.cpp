@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <csignal>
-#include <random>
 
 #include "core/worker/base/checksum.hpp"
 #include "tests/core/seen/seen_sets.hpp"
@@ -116,24 +115,6 @@ TEST_F(SeenPageTest, IsRefusedOrAnswersWithAnyByteChanged) {
     }
   }
   EXPECT_TRUE(reader().follow());
-}
-
-// `state` is all that a reader who has attached the page reads again.
-TEST_F(SeenPageTest, IsRefusedOrAnswersWithAnyStateWhileItIsAttached) {
-  SeenReader reader = this->reader();
-  ASSERT_TRUE(is_answered(reader, 1));
-  const MappedPage<SeenPage> file = writable_page();
-  std::mt19937_64 random(1);
-  const std::uint64_t good = file.page().state;
-  for (int i = 0; i < 3'000; ++i) {
-    file.page().state = i % 2 == 0 ? random() : good ^ std::uint64_t{1} << random() % 64;
-    if (!is_answered(reader, random())) {
-      EXPECT_FALSE(reader.is_ready());
-      EXPECT_NE(reader.reason(), "");
-    }
-    file.page().state = good;
-    ASSERT_TRUE(is_answered(reader, random())) << reader.reason();
-  }
 }
 
 // Bytes that were never written have no seed.

@@ -54,26 +54,6 @@ TEST(SeenSize, KeepsTheRateWithTheFewestShards) {
   }
 }
 
-// Twice as many words in a block must save 8 % of the memory.
-TEST(SeenSize, MakesBlocksLargerOnlyForMuchLessMemory) {
-  constexpr std::uint64_t kKeys = 50'000'000;
-  const auto fewest_words = [](std::uint64_t block_words, double rate) {
-    double words = kKeys / 31.0;
-    while (seen_rate(block_words, kKeys / words) > rate) words *= 1.001;
-    return words;
-  };
-  for (const double rate : {1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-10}) {
-    const SeenSize size = seen_size(kKeys, rate);
-    const double own = fewest_words(size.block_words, rate);
-    if (size.block_words > kLeastBlockWords) {
-      EXPECT_LT(own, 0.923 * fewest_words(size.block_words / 2, rate)) << rate;
-    }
-    if (size.block_words < kMostBlockWords) {
-      EXPECT_GT(fewest_words(2 * size.block_words, rate), 0.918 * own) << rate;
-    }
-  }
-}
-
 TEST(SeenSize, TakesTheBitsPerKeyThatAreDocumented) {
   const auto bits_per_key = [](double rate) {
     return static_cast<double>(seen_size(10'000'000, rate).words * kWordBits) / 10'000'000;

@@ -27,7 +27,6 @@ using test::kWorkerGroup;
 using test::numbered_hash;
 using test::run_as;
 using test::run_in_process;
-using test::was_seen;
 using ::testing::HasSubstr;
 
 class SeenWriterTest : public test::SeenSets {
@@ -201,17 +200,6 @@ TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
   std::filesystem::resize_file(page_path(), sizeof(SeenPage));
 }
 
-TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
-  SeenReader reader = this->reader();
-  const pid_t loader = test::start_process([&] {
-    SeenWriter writer = started_writer();
-    return is_new(reader, numbered_hash(1)) ? 0 : 1;
-  });
-  EXPECT_EQ(test::wait_for(loader), 0);
-  EXPECT_EQ(test::segments_of(loader), 1U);
-  EXPECT_TRUE(was_seen(reader, numbered_hash(1))) << reader.reason();
-}
-
 // Loaders that may not or cannot work on a seen set: locks, other users, a process without resources.
 using SeenWriterAccess = test::SeenSets;
 
@@ -244,15 +232,6 @@ TEST_F(SeenWriterAccess, WorksAloneOnASetWhoseLockWasRemoved) {
     EXPECT_TRUE(writer.is_in_place());
   }
   EXPECT_TRUE(writer().adopt()) << "that loader has ended";
-}
-
-TEST_F(SeenWriterAccess, IsNotKeptOutByAWorkerThatLocksThePage) {
-  static_cast<void>(started_writer());
-  const FileDescriptor page(::open(page_path().c_str(), O_RDONLY | O_CLOEXEC));
-  struct flock lock {};
-  lock.l_type = F_RDLCK;
-  ASSERT_EQ(::fcntl(page.get(), F_OFD_SETLK, &lock), 0);
-  EXPECT_TRUE(writer().adopt());
 }
 
 // A set that a loader cannot open for now must not be replaced: its keys would be new again.
@@ -316,22 +295,6 @@ TEST_F(SeenWriterAccess, NeedsAWritableDirectory) {
                      return 0;
                    }),
             exit_status_of(ErrorKind::Permission));
-}
-
-TEST_F(SeenWriterAccess, WorksForAUserThatIsNotRoot) {
-  if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
-  const auto retire_all = [&] {
-    SeenWriter writer = this->writer(kWorkerGroup);
-    writer.create(kSeed, OnUnavailable::New);
-    append(writer, {plan(0), plan(1)});
-    writer.retire(at(1));
-    SeenReader reader = this->reader();
-    const bool works = is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1));
-    remove_segment(writer.filters()[0].segment.key());
-    return works ? 0 : 1;
-  };
-  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, retire_all), 0);
 }
 
 TEST_F(SeenWriterAccess, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {

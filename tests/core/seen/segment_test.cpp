@@ -98,11 +98,6 @@ TEST_F(SegmentTest, TouchesNothingUnderTheKeyThatStandsForANewOne) {
   EXPECT_EQ(test::segments_of(::getpid()), before);
 }
 
-TEST_F(SegmentTest, IsNotTrustedWhenAnotherUserHasMadeIt) {
-  EXPECT_THAT(test::message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(attach(::geteuid() + 1)); }),
-              HasSubstr("set: not trusted"));
-}
-
 TEST_F(SegmentTest, CannotBeMadeLargerThanTheMachine) {
   std::uint32_t key = 1;
   EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>(
