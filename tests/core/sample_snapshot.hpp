@@ -43,11 +43,6 @@ inline SnapshotView decode(const SnapshotBytes& snapshot) {
   return SnapshotView::decode(snapshot.get(), "sample", Check::Everything);
 }
 
-inline Bytes shards_of(const SnapshotBytes& snapshot) {
-  const TableSpan span = decode(snapshot).header().shards;
-  return snapshot.get().subspan(span.offset, span.bytes);
-}
-
 inline bool may_contain(const SnapshotView& snapshot, std::string_view key) {
   return snapshot.may_contain(snapshot.hasher()(key));
 }

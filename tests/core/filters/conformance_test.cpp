@@ -24,9 +24,6 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
   [[nodiscard]] static Geometry geometry_for(std::uint64_t keys, double target_fpr = 0.01) {
     return size_filter(kind(), {.keys = keys, .target_fpr = target_fpr, .shard_bytes = shard_bytes()});
   }
-  [[nodiscard]] static BuiltShards build(const Geometry& geometry, const std::vector<KeyHash>& hashes) {
-    return {kind(), geometry, hashes};
-  }
   static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
     return static_cast<std::uint64_t>(std::count_if(
         hashes.begin(), hashes.end(), [&](const KeyHash& hash) { return shards.may_contain(hash); }));
@@ -35,7 +32,7 @@ class FilterConformance : public ::testing::TestWithParam<test::KindAndShardByte
 
 TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
   const auto keys = built_in(20'000);
-  EXPECT_EQ(count_maybe(build(geometry_for(keys.size()), keys), keys), keys.size());
+  EXPECT_EQ(count_maybe(BuiltShards(kind(), geometry_for(keys.size()), keys), keys), keys.size());
 }
 
 TEST_P(FilterConformance, AnswersMaybeForEveryKeyWithEveryHashCount) {
@@ -52,7 +49,7 @@ TEST_P(FilterConformance, AnswersMaybeForEveryKeyWithEveryHashCount) {
 TEST_P(FilterConformance, AnswersMaybeForEveryKeyOfAnOverloadedSet) {
   const auto keys = built_in(60'000);  // a single shard must hold them at 8 KiB
   const Geometry tight = geometry_for(1'000);
-  const BuiltShards shards = build(tight, keys);
+  const BuiltShards shards(kind(), tight, keys);
   EXPECT_EQ(count_maybe(shards, keys), keys.size());
   for (std::uint32_t i = 0; i < tight.shard_count; ++i)
     EXPECT_EQ(kind().fault_of(tight.params, shards.array().entries[i]), nullptr);
@@ -106,7 +103,7 @@ TEST_P(FilterConformance, GivesTheSameAnswersWithEveryInstructionSet) {
 }
 
 TEST_P(FilterConformance, AnswersAbsentFromAnEmptyShard) {
-  const BuiltShards shards = build(geometry_for(1), {});
+  const BuiltShards shards(kind(), geometry_for(1), {});
   EXPECT_EQ(count_maybe(shards, built_in(10'000)), 0U);
   EXPECT_EQ(shards.array().entries[0].key_count, 0U);
   EXPECT_EQ(shards.estimated_fpr(), 0.0);
@@ -114,7 +111,7 @@ TEST_P(FilterConformance, AnswersAbsentFromAnEmptyShard) {
 
 TEST_P(FilterConformance, HoldsASingleKey) {
   const auto key = built_in(1);
-  const BuiltShards shards = build(geometry_for(1), key);
+  const BuiltShards shards(kind(), geometry_for(1), key);
   EXPECT_EQ(count_maybe(shards, key), 1U);
   EXPECT_LE(count_maybe(shards, never_added(10'000)), 1U) << "whose fingerprint is the same by chance";
   EXPECT_EQ(shards.array().entries[0].key_count, 1U);
@@ -125,7 +122,7 @@ TEST_P(FilterConformance, FillsOnlyOneShardWhenAllKeysBelongThere) {
   constexpr std::uint32_t kFull = 3;
   auto keys = built_in(4'000);
   std::erase_if(keys, [](const KeyHash& hash) { return shard_of(hash, kShards) != kFull; });
-  const BuiltShards shards = build({&kind(), geometry_for(4'000).params, kShards}, keys);
+  const BuiltShards shards(kind(), {&kind(), geometry_for(4'000).params, kShards}, keys);
   EXPECT_EQ(count_maybe(shards, keys), keys.size());
   for (std::uint32_t i = 0; i < kShards; ++i) {
     EXPECT_EQ(shards.array().entries[i].key_count, i == kFull ? keys.size() : 0U);
@@ -138,7 +135,7 @@ TEST_P(FilterConformance, FillsOnlyOneShardWhenAllKeysBelongThere) {
 TEST_P(FilterConformance, MeetsTheLowestTargetOfTheKind) {
   const auto keys = built_in(200'000);
   const double target = lowest_target(kind(), {.shard_bytes = shard_bytes()});
-  const BuiltShards shards = build(geometry_for(keys.size(), target), keys);
+  const BuiltShards shards(kind(), geometry_for(keys.size(), target), keys);
   EXPECT_EQ(count_maybe(shards, keys), keys.size());
   EXPECT_LE(count_maybe(shards, never_added(100'000)), 3U) << "expected are at most 0.1";
   EXPECT_LE(shards.estimated_fpr(), 1.05 * target + 4.0 * shards.fpr_error());

@@ -22,7 +22,6 @@ using test::decode;
 using test::may_contain;
 using test::numbered_keys;
 using ::testing::Each;
-using ::testing::HasSubstr;
 
 TEST(SnapshotBuilder, SizesForTheGivenKeys) {
   const BuildSettings settings{.set_name = "tags", .target_fpr = 0.001, .growth = 1.5};
@@ -77,26 +76,32 @@ TEST(SnapshotBuilder, BuildsTheSameBytesFromAnyOrderAndCountsDuplicatesOnce) {
 
 TEST(SnapshotBuilder, BuildsTheSameBytesWithAnyNumberOfThreadsAndMemoryLimit) {
   const auto keys = numbered_keys("key", 200'000);
+  const auto absent = numbered_keys("absent", 400'000);
   const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const std::vector<std::string_view> absent_views(absent.begin(), absent.end());
   const std::span<const std::string_view> all(views);
-  for (const char* kind : {"split_block_bloom", "ribbon"}) {
-    for (const std::uint32_t shard_bytes : {1024U, 8192U}) {
-      const BuildSettings settings{.set_name = "tags",
-                                   .kind = find_filter_kind(kind),
-                                   .target_fpr = 0.05,
-                                   .shard_bytes = shard_bytes,
-                                   .built_at = 1,
-                                   .build_id = {1}};
-      const SnapshotBytes expected = build_snapshot(settings, keys);
-      for (const auto& [threads, is_limited] : {std::pair{3U, false}, {2U, true}, {64U, true}}) {
-        BuildResources resources{.threads = threads};
-        if (is_limited) resources.memory_bytes = resident_bytes() + (std::uint64_t{12} << 20);
-        SnapshotBuilder builder(settings, resources);
-        builder.add(0, all.first(50'000));
-        builder.add(builder.threads() - 1, all.subspan(50'000));
-        EXPECT_TRUE(as_text(builder.finish().get()) == as_text(expected.get()))
-            << kind << " in " << threads << " threads";
-      }
+  for (const auto& [kind, shard_bytes, has_known_absent] :
+       {std::tuple{"split_block_bloom", 1024U, false}, {"ribbon", 8192U, false}, {"ribbon", 1024U, true}}) {
+    const BuildSettings settings{.set_name = "tags",
+                                 .kind = find_filter_kind(kind),
+                                 .target_fpr = 0.05,
+                                 .shard_bytes = shard_bytes,
+                                 .built_at = 1,
+                                 .build_id = {1},
+                                 .has_known_absent = has_known_absent};
+    std::optional<SnapshotBytes> expected;
+    for (const auto& [threads, is_limited] : {std::pair{1U, false}, {3U, false}, {2U, true}, {64U, true}}) {
+      BuildResources resources{.threads = threads};
+      const std::uint64_t mebibytes = has_known_absent ? 16 : 12;
+      if (is_limited) resources.memory_bytes = resident_bytes() + (mebibytes << 20);
+      SnapshotBuilder builder(settings, resources);
+      builder.add(0, all.first(50'000));
+      builder.add(builder.threads() - 1, all.subspan(50'000));
+      if (has_known_absent) builder.add_known_absent(0, absent_views);
+      const SnapshotBytes built = builder.finish();
+      if (!expected) expected = test::copy_of(built.get());
+      EXPECT_TRUE(as_text(built.get()) == as_text(expected->get()))
+          << kind << " in " << threads << " threads";
     }
   }
 }

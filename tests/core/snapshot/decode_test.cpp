@@ -256,28 +256,12 @@ TEST(SnapshotDecode, AcceptsTheEndsOfEachRange) {
   }
 }
 
-SnapshotBytes set_with_known_absent_keys() {
-  SnapshotBuilder builder({.set_name = "tags", .has_known_absent = true});
-  builder.add("key");
-  for (const std::string& key : numbered_keys("absent", 1'000)) {
-    const std::string_view view = key;
-    builder.add_known_absent(0, {&view, 1});
-  }
-  return builder.finish();
-}
-
-SnapshotBytes map_of_one_key() {
-  MapValues values(1);
-  SnapshotBuilder builder(
-      {.set_name = "tiers", .kind = find_filter_kind("ribbon"), .seed = test::kSeed, .values = &values});
-  builder.add("key");
-  values.add(0, test::hash_of("key"), 1);
-  EXPECT_FALSE(values.finish());
-  return builder.finish();
-}
-
 TEST(SnapshotDecode, AcceptsSamplesUpToTheEndOfTheirTables) {
-  SnapshotBytes set = set_with_known_absent_keys();
+  SnapshotBuilder of_set({.set_name = "tags", .has_known_absent = true});
+  of_set.add("key");
+  const auto absent = numbered_keys("absent", 1'000);
+  of_set.add_known_absent(0, std::vector<std::string_view>(absent.begin(), absent.end()));
+  SnapshotBytes set = of_set.finish();
   writable_header(set).sample_count = kKnownAbsentSample;
   sign_header(set);
   EXPECT_EQ(test::decode(set).known_absent_sample().size(), kKnownAbsentSample);
@@ -285,7 +269,13 @@ TEST(SnapshotDecode, AcceptsSamplesUpToTheEndOfTheirTables) {
   sign_header(set);
   EXPECT_THAT(refusal_of(set)->message, HasSubstr("in its sample"));
 
-  SnapshotBytes map = map_of_one_key();
+  MapValues values(1);
+  SnapshotBuilder of_map(
+      {.set_name = "tiers", .kind = find_filter_kind("ribbon"), .seed = test::kSeed, .values = &values});
+  of_map.add("key");
+  values.add(0, test::hash_of("key"), 1);
+  EXPECT_FALSE(values.finish());
+  SnapshotBytes map = of_map.finish();
   writable_header(map).sampled_count = kValueSample;
   sign_header(map);
   EXPECT_EQ(value_sample_of(test::decode(map).header()).size(), kValueSample);

@@ -72,10 +72,6 @@ SnapshotBytes golden_snapshot(const GoldenFile& file, const BuildSettings& setti
   return builder.finish();
 }
 
-SnapshotBytes golden_snapshot(const GoldenFile& file) {
-  return golden_snapshot(file, golden_settings(file));
-}
-
 std::string golden_path(const std::string& name) {
   return KEYSIEVE_GOLDEN_DIRECTORY "/" + name + ".ks";
 }
@@ -99,7 +95,7 @@ class GoldenSnapshot : public ::testing::TestWithParam<GoldenFile> {
 };
 
 TEST_P(GoldenSnapshot, IsBuiltByteByByte) {
-  expect_golden(golden_snapshot(GetParam()).get(), path());
+  expect_golden(golden_snapshot(GetParam(), golden_settings(GetParam())).get(), path());
 }
 
 TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {

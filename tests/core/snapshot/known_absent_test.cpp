@@ -28,10 +28,9 @@ void add_known_absent(SnapshotBuilder& builder, unsigned thread, const Keys& key
   builder.add_known_absent(thread, views);
 }
 
-SnapshotBytes build(BuildSettings settings, const Keys& keys, const Keys& known_absent,
-                    BuildResources resources = {}) {
+SnapshotBytes build(BuildSettings settings, const Keys& keys, const Keys& known_absent) {
   settings.has_known_absent = true;
-  SnapshotBuilder builder(settings, std::move(resources));
+  SnapshotBuilder builder(settings);
   for (const std::string& key : keys) builder.add(key);
   add_known_absent(builder, 0, known_absent);
   return builder.finish();
@@ -64,10 +63,14 @@ TEST_P(KnownAbsentConformance, KnownAbsentKeysAreAbsentAndKeysOfTheSetAreNot) {
   }
 }
 
+// Full shards.
 TEST_P(KnownAbsentConformance, UnknownKeysMeetTheTarget) {
-  const SnapshotBytes snapshot =
-      build(settings(), numbered_keys("key", 10'000), numbered_keys("absent", 20'000));
+  const Keys keys = numbered_keys("key", 10'000);
+  const Keys absent = numbered_keys("absent", 20'000);
+  const SnapshotBytes snapshot = build(settings(), keys, absent);
   const SnapshotView view = decode(snapshot);
+  EXPECT_EQ(count_maybe(view, keys), 10'000);
+  EXPECT_EQ(count_maybe(view, absent), 0);
   constexpr int kUnknown = 20'000;
   const double expected = kUnknown * view.header().estimated_fpr;
   EXPECT_LE(view.header().estimated_fpr, 0.0105);
@@ -155,23 +158,6 @@ TEST(KnownAbsent, ASetWithoutKeysAnswersAbsentForAll) {
   EXPECT_EQ(count_maybe(decode(snapshot), numbered_keys("unknown", 1'000)), 0);
 }
 
-TEST(KnownAbsent, ThreadsAndMemoryDoNotChangeTheBytes) {
-  const BuildSettings settings{.set_name = "tags",
-                               .kind = &filter_kind_named("ribbon"),
-                               .shard_bytes = 1024,
-                               .built_at = 1,
-                               .build_id = {1}};
-  const Keys keys = numbered_keys("key", 200'000);
-  const Keys absent = numbered_keys("absent", 400'000);
-  const SnapshotBytes alone = build(settings, keys, absent);
-  const SnapshotBytes threads = build(settings, keys, absent, {.threads = 3});
-  BuildResources tight{.threads = 2, .temporary_folder = ::testing::TempDir()};
-  tight.memory_bytes = resident_bytes() + (std::uint64_t{16} << 20);
-  const SnapshotBytes spilled = build(settings, keys, absent, tight);
-  EXPECT_EQ(as_text(alone.get()), as_text(threads.get()));
-  EXPECT_EQ(as_text(alone.get()), as_text(spilled.get()));
-}
-
 // Others say nothing of the second level.
 TEST(KnownAbsent, TheHeaderHoldsASampleOfThoseThatPassTheFilterIfAnyDo) {
   const SnapshotBytes few = build(kDefaults, numbered_keys("key", 10), {"absent"});
@@ -203,19 +189,6 @@ TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
   EXPECT_TRUE(is_kept(20'500));
   EXPECT_FALSE(is_kept(200'000));
   EXPECT_FALSE(is_kept(0));
-}
-
-// Same sizes as in the conformance suite, but with full shards.
-TEST(KnownAbsent, AHundredKnownAbsentKeysPerKeyAreAbsentInFullShards) {
-  const Keys keys = numbered_keys("key", 2'000);
-  const Keys absent = numbered_keys("absent", 200'000);
-  for (const char* kind : {"split_block_bloom", "cuckoo", "binary_fuse", "ribbon"}) {
-    const SnapshotBytes snapshot =
-        build({.set_name = "tags", .kind = &filter_kind_named(kind), .shard_bytes = 1024}, keys, absent);
-    EXPECT_GE(decode(snapshot).header().shard_count, 2U) << kind;
-    EXPECT_EQ(count_maybe(decode(snapshot), keys), 2'000) << kind;
-    EXPECT_EQ(count_maybe(decode(snapshot), absent), 0) << kind;
-  }
 }
 
 // An application that collects what it did not find lists only keys that passed this very filter.
