@@ -37,7 +37,7 @@ struct Context {
   std::size_t results_used = 0;
   Access stopped_at;
   std::jmp_buf stop;
-  const std::vector<Weakening>* weakenings = nullptr;
+  std::optional<Weakening> weakening;
   const char* violated = nullptr;
   std::map<PlaceName, Used> places;
 };
@@ -58,8 +58,6 @@ std::uint64_t value_after(const Access& access, std::uint64_t before) {
       return before | access.operands[0];
     case Kind::And:
       return before & access.operands[0];
-    case Kind::Add:
-      return before + access.operands[0];
     case Kind::CompareAndSet:
       return before == access.operands[0] ? access.operands[1] : before;
     default:
@@ -78,8 +76,7 @@ void note(Access& access) {
   if (access.place.line == 0) return;
   const PlaceName name = name_of(access.place);
   context.places[name] = {access.kind, access.order};
-  for (const Weakening& weakening : *context.weakenings)
-    if (weakening.place == name) access.order = weakening.order;
+  if (context.weakening && context.weakening->place == name) access.order = context.weakening->order;
 }
 
 // Whether the thread has ended, and not stopped at an access.
@@ -261,11 +258,11 @@ void require(bool holds, const char* what) {
   if (!holds && context.violated == nullptr) context.violated = what;
 }
 
-Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings) {
+Explored explore(const MakeProgram& make, const std::optional<Weakening>& weakening) {
   context.values.clear();
   context.places.clear();
   context.violated = nullptr;
-  context.weakenings = &weakenings;
+  context.weakening = weakening;
   const Program program = make();
   return Explorer(program).explore();
 }

@@ -41,7 +41,7 @@ struct Quoted {
 // repository, which must have that text once. Ends the program if not.
 Quoted quote(const char* file, const std::string& text);
 
-enum class Kind : std::uint8_t { Load, Store, Or, And, Add, Exchange, CompareAndSet, CompareAndSetTwo };
+enum class Kind : std::uint8_t { Load, Store, Or, And, CompareAndSet, CompareAndSetTwo };
 
 struct Access {
   Kind kind = Kind::Load;
@@ -87,7 +87,7 @@ struct Explored {
   std::string violation;  // what does not hold, and the steps to it; empty: everything holds
 };
 // Ends at the first violation.
-Explored explore(const MakeProgram& make, const std::vector<Weakening>& weakenings = {});
+Explored explore(const MakeProgram& make, const std::optional<Weakening>& weakening = {});
 
 // Those that are weaker by one or more steps, strongest first.
 std::vector<Order> weaker_orders(const Used& used);

@@ -58,12 +58,6 @@ class ModelledAtomic {
   T fetch_and(T bits, Order order = Order::seq_cst, Place place = Place::here()) {
     return act(Kind::And, bits, order, place);
   }
-  T fetch_add(T more, Order order = Order::seq_cst, Place place = Place::here()) {
-    return act(Kind::Add, more, order, place);
-  }
-  T exchange(T value, Order order = Order::seq_cst, Place place = Place::here()) {
-    return act(Kind::Exchange, value, order, place);
-  }
 
   // Accesses of the product that a program spells out.
   T load(const Quoted& quoted) const { return load(quoted.order, quoted.place); }

@@ -84,16 +84,31 @@ Program bypass_on() {
           [s] { require((s->page.current.load() & kBypassBit) != 0, "a publication keeps a bypass"); }};
 }
 
-// An operator switches a bypass on again while the loader ends the one before.
-Program bypass_again() {
+// What an operator does while the loader ends the bypass before.
+Program while_one_ends(void (*operate)(const PageBypass& bypass), std::uint64_t in_force, const char* what) {
   const auto s = std::make_shared<Published>();
   s->page.current.store(1 | kBypassBit);
   s->page.bypass_until.store(kNow - 1);
   const auto loader = [s] { bypass_of(s->page, kOperatorBypass).clear_if_over(kNow); };
-  const auto operator_ = [s] { bypass_of(s->page, kOperatorBypass).switch_to(kNow + 1); };
-  return {{loader, operator_}, [s] {
-            require((s->page.current.load() & kBypassBit) != 0, "a new bypass outlives the one before");
+  const auto operator_ = [=] { operate(bypass_of(s->page, kOperatorBypass)); };
+  return {{loader, operator_}, [=] {
+            const std::uint64_t word = s->page.current.load();
+            require(bypasses_in_force(word, ends_of(s->page), kNow) == in_force, what);
           }};
+}
+
+Program bypass_again() {
+  return while_one_ends([](const PageBypass& bypass) { bypass.switch_to(kNow + 1); }, kBypassBit,
+                        "a new bypass outlives the one before");
+}
+
+Program bypass_again_and_off() {
+  return while_one_ends(
+      [](const PageBypass& bypass) {
+        bypass.switch_to(kNow + 1);
+        bypass.switch_to(kBypassOver);
+      },
+      0, "a bypass that was switched off stays off");
 }
 
 // An operator switches a bypass on whose bit the one before has left, so that the end alone changes. As
@@ -218,6 +233,7 @@ std::vector<Protocol> published_sets() {
   return {{"a publication", publication},
           {"a bypass switched on", bypass_on},
           {"a bypass switched on again", bypass_again},
+          {"a bypass switched on again and off", bypass_again_and_off},
           {"a bypass of another end", bypass_of_another_end},
           {"counted keys", counted_keys},
           {"a key before a publication", key_before_a_publication},

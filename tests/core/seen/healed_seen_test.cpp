@@ -11,7 +11,6 @@ using test::append;
 using test::has_segment;
 using test::is_new;
 using test::numbered_hash;
-using test::was_seen;
 
 class HealedSeen : public test::SeenSets {
  protected:
@@ -19,8 +18,6 @@ class HealedSeen : public test::SeenSets {
     writer_.create(kSeed, OnUnavailable::New);
     append(writer_, {plan(1)});
   }
-
-  void remove_memory_of(std::size_t index) const { remove_segment(writer_.filters()[index].segment.key()); }
 
   SeenWriter writer_ = writer();
 };
@@ -36,7 +33,7 @@ TEST_F(HealedSeen, HasAllKeysOfEachFilter) {
     }
     const std::uint32_t before = writer_.filters()[lost].segment.key();
     EXPECT_EQ(writer_.heal(), 0U);
-    remove_memory_of(lost);
+    remove_segment(before);
     SeenReader fresh = reader();
     EXPECT_FALSE(fresh.follow());
     EXPECT_EQ(writer_.heal(), 1U);
@@ -73,19 +70,6 @@ TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
   EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
 }
 
-class TakenOverSeen : public HealedSeen {
- protected:
-  TakenOverSeen() {
-    EXPECT_TRUE(is_new(attached_, numbered_hash(1)));
-    append(writer_, {plan(2)});
-    EXPECT_TRUE(is_new(attached_, numbered_hash(2)));
-    EXPECT_TRUE(amid_.follow());
-  }
-
-  SeenReader attached_ = reader();
-  SeenReader amid_ = reader();
-};
-
 // How the path to the page is lost.
 struct Loss {
   const char* name;
@@ -95,7 +79,18 @@ void rename_away(const std::filesystem::path& path) {
   std::filesystem::rename(path, path.string() + "-moved");
 }
 
-class TakenOverSeenAfter : public TakenOverSeen, public ::testing::WithParamInterface<Loss> {};
+class TakenOverSeenAfter : public HealedSeen, public ::testing::WithParamInterface<Loss> {
+ protected:
+  TakenOverSeenAfter() {
+    EXPECT_TRUE(is_new(attached_, numbered_hash(1)));
+    append(writer_, {plan(2)});
+    EXPECT_TRUE(is_new(attached_, numbered_hash(2)));
+    EXPECT_TRUE(amid_.follow());
+  }
+
+  SeenReader attached_ = reader();
+  SeenReader amid_ = reader();
+};
 
 // The loader makes a new page, and no worker forgets a key: one that has the old page, one that is in the
 // middle of a call, and a new one.
@@ -145,14 +140,16 @@ INSTANTIATE_TEST_SUITE_P(
         Loss{"its_page_is_removed", [](const auto& page) { std::filesystem::remove(page); }}),
     [](const auto& loss) { return std::string(loss.param.name); });
 
-TEST_F(TakenOverSeen, StaysBypassed) {
+TEST_F(HealedSeen, StaysBypassedWhenItsPageIsTakenOver) {
+  SeenReader attached = reader();
+  EXPECT_TRUE(attached.follow());
   writer_.page().state.fetch_or(SeenState::kBypassBit);
-  std::filesystem::rename(folder(), folder() + "-moved");
+  rename_away(folder());
   SeenWriter writer = this->writer();
   writer.take_over(writer_);
   EXPECT_TRUE(writer.state().is_bypassed);
-  EXPECT_EQ(attached_.follow(), false);
-  EXPECT_EQ(attached_.availability(), Availability::Bypassed);
+  EXPECT_FALSE(attached.follow());
+  EXPECT_EQ(attached.availability(), Availability::Bypassed);
 }
 
 }  // namespace

@@ -43,28 +43,15 @@ class SeenPageTest : public test::SeenSets {
     EXPECT_EQ(reader.availability(),
               kind == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing);
   }
-  // Whatever is wrong with it already.
+  // As another version would write it, whatever is wrong with it already: the checksum is right.
   template <typename Change>
-  void change_page(Change change) const {
+  void rewrite_header(Change change) const {
     std::fstream file(page_path(), std::ios::in | std::ios::out | std::ios::binary);
     const auto page = std::make_unique<SeenPage>();
     file.read(reinterpret_cast<char*>(page.get()), sizeof *page);
     change(*page);
+    page->header_checksum = header_checksum(*page);
     file.seekp(0).write(reinterpret_cast<const char*>(page.get()), sizeof *page);
-  }
-  // As another version would write it: the checksum is right.
-  template <typename Change>
-  void rewrite_header(Change change) const {
-    change_page([&](SeenPage& page) {
-      change(page);
-      page.header_checksum = header_checksum(page);
-    });
-  }
-  static void set_mode(const std::string& path, mode_t mode) {
-    ASSERT_EQ(::chmod(path.c_str(), mode), 0) << path;
-  }
-  static void give_to(const std::string& path, uid_t user) {
-    ASSERT_EQ(::chown(path.c_str(), user, kWorkerGroup), 0) << path;
   }
 };
 
@@ -136,9 +123,9 @@ TEST_F(SeenPageTest, IsIncompatibleWithAnotherMajorAbi) {
 // The page is the trusted user's, but its words were made by another one.
 TEST_F(SeenPageTest, LeadsToNoMemoryThatAnotherUserHasMade) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_to(page_path(), kOtherUser);
-  give_to(folder(), kOtherUser);
-  set_mode(folder(), 02750);
+  for (const std::string& path : {page_path(), folder()})
+    ASSERT_EQ(::chown(path.c_str(), kOtherUser, kWorkerGroup), 0);
+  ASSERT_EQ(::chmod(folder().c_str(), 02750), 0);
   SeenReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
   EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(),

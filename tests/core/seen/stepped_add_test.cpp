@@ -66,23 +66,21 @@ class SteppedAdd : public test::SeenSets {
   // some of the stops.
   template <typename Meanwhile>
   void expect_one_winner(Meanwhile meanwhile) {
-    for (const Path path : kPaths) expect_one_winner(path, meanwhile);
-  }
-  template <typename Meanwhile>
-  void expect_one_winner(Path path, Meanwhile meanwhile) {
-    int wins_of_worker = 0;
-    int wins_of_others = 0;
-    bool is_new_to_other = false;
-    stop_everywhere(
-        path, Fate::GoesOn, [&](KeyHash hash) { is_new_to_other = meanwhile(hash); },
-        [&](KeyHash hash, Answer answer) {
-          EXPECT_EQ(answer, is_new_to_other ? Answer::Seen : Answer::New);
-          EXPECT_FALSE(is_new_to_another(hash));
-          ++(is_new_to_other ? wins_of_others : wins_of_worker);
-        });
-    if (IsSkipped()) return;
-    EXPECT_GT(wins_of_worker, 5);
-    EXPECT_GT(wins_of_others, 5);
+    for (const Path path : kPaths) {
+      int wins_of_worker = 0;
+      int wins_of_others = 0;
+      bool is_new_to_other = false;
+      stop_everywhere(
+          path, Fate::GoesOn, [&](KeyHash hash) { is_new_to_other = meanwhile(hash); },
+          [&](KeyHash hash, Answer answer) {
+            EXPECT_EQ(answer, is_new_to_other ? Answer::Seen : Answer::New);
+            EXPECT_FALSE(is_new_to_another(hash));
+            ++(is_new_to_other ? wins_of_others : wins_of_worker);
+          });
+      if (IsSkipped()) return;
+      EXPECT_GT(wins_of_worker, 5);
+      EXPECT_GT(wins_of_others, 5);
+    }
   }
 
   void append() { test::append(writer_, {roomy_plan(now_ + 2)}); }

@@ -26,19 +26,23 @@ TEST_F(LiveLayerTest, HasAtLeastOneShard) {
 }
 
 TEST_F(LiveLayerTest, RefusesAnFprOutOfRange) {
-  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, 0.0); }), ErrorKind::Usage);
-  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, 1.0); }), ErrorKind::Usage);
-  EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, kMinLayerFpr / 2); }), ErrorKind::Usage);
+  for (const double fpr : {0.0, 1.0, kMinLayerFpr / 2})
+    EXPECT_EQ(test::failure_of([&] { layer_geometry_for(1'000, fpr); }), ErrorKind::Usage) << fpr;
   EXPECT_EQ(layer_geometry_for(1'000, kMinLayerFpr).shard_count, 2U);
   EXPECT_NO_THROW(layer_geometry_for(20'000'000, kMinLayerFpr));
 }
 
-TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
+TEST_F(LiveLayerTest, HoldsTheKeysItWasPublishedWithAndKeepsToTheFprItIsSizedFor) {
   constexpr int kLayerKeys = 50'000;
   NewLayer layer = empty_layer(kLayerKeys);
-  for (const std::string& key : numbered_keys("live", kLayerKeys)) layer.add(hash(key));
+  const auto keys = numbered_keys("live", kLayerKeys);
+  for (const std::string& key : keys) layer.add(hash(key));
   publish_with(layer);
+  EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
   const Attachment& attached = attach();
+  for (const std::string& key : keys) EXPECT_TRUE(attached.may_contain(hash(key))) << key;
+  EXPECT_EQ(attached.layer().keys(), layer.live_keys());
+  EXPECT_EQ(attached.layer().geometry(), layer.geometry());
   int maybe = 0;
   for (const std::string& key : numbered_keys("absent", 200'000)) {
     maybe += attached.layer().may_contain(hash(key)) ? 1 : 0;
@@ -61,19 +65,6 @@ TEST_F(LiveLayerTest, IsThereOnlyIfItWasPublished) {
   EXPECT_EQ(attached.layer().keys(), 0U);
   EXPECT_EQ(layer_fill(attached.layer()).fill_ratio, 0.0);
   EXPECT_FALSE(attached.may_contain(hash("live1")));
-}
-
-TEST_F(LiveLayerTest, HoldsTheKeysItWasPublishedWith) {
-  NewLayer layer = empty_layer(5'000);
-  const auto keys = numbered_keys("live", 5'000);
-  for (const std::string& key : keys) layer.add(hash(key));
-  publish_with(layer);
-  EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
-  const Attachment& attached = attach();
-  for (const std::string& key : keys) EXPECT_TRUE(attached.may_contain(hash(key))) << key;
-  EXPECT_FALSE(attached.may_contain(hash("absent")));
-  EXPECT_EQ(attached.layer().keys(), layer.live_keys());
-  EXPECT_EQ(attached.layer().geometry(), layer.geometry());
 }
 
 TEST_F(LiveLayerTest, CountsAKeyOnce) {
@@ -202,65 +193,36 @@ TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
 }
 
 // A live page and the layer behind it are trusted only if every number agrees with the file's size, and
-// before any address is computed from them.
-constexpr PublicationId kId{.instance = 11, .publication = 12};
-constexpr LayerGeometry kLayer{.shard_count = 3};
-
-class LivePageTest : public test::LiveLayers {
- protected:
-  LivePageTest() {
+// before any address is computed from them. The headers are made by an attacker who knows the format.
+TEST(LivePageChecks, RefuseAHeaderThatLies) {
+  constexpr PublicationId kId{.instance = 11, .publication = 12};
+  constexpr LayerGeometry kLayer{.shard_count = 3};
+  const auto refusal_of = [&](LayerGeometry claimed, std::uint32_t shard_bytes, const PublicationId& id) {
+    LivePage page{};
     const auto bytes = new_live_page({.instance = kId.instance,
                                       .publication = kId.publication,
                                       .generation = 7,
                                       .published_at = 8,
-                                      .layer = kLayer,
+                                      .layer = claimed,
                                       .seed = {10, 11},
                                       .live_keys = 9});
-    std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
-  }
-
-  // A header made by an attacker who knows the format.
-  template <typename Change>
-  static void rewrite_header(LivePage& page, Change change) {
-    change(page);
+    std::memcpy(static_cast<void*>(&page), bytes.data(), bytes.size());
+    page.layer_shard_bytes = shard_bytes;
     page.header_checksum = header_checksum(page);
-  }
-  void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
-  void expect_refused(std::uint64_t file_bytes) const {
-    EXPECT_EQ(test::failure_of([&] { check(file_bytes); }), ErrorKind::Data);
-  }
-
-  LivePage page_{};
-};
-
-TEST_F(LivePageTest, IsRefusedWhenItClaimsMoreOrFewerShards) {
-  for (const std::uint32_t count : {1U, 2U, 4U, UINT32_MAX}) {
-    rewrite_header(page_, [&](LivePage& page) { page.layer_shard_count = count; });
-    expect_refused(kPageBytes + kLayer.bytes());
-  }
-}
-
-TEST_F(LivePageTest, IsRefusedWhenItsShardsHaveAnotherSize) {
-  for (const std::uint32_t bytes : {0U, 1U, 1'024U, 8'192U, UINT32_MAX}) {
-    rewrite_header(page_, [&](LivePage& page) { page.layer_shard_bytes = bytes; });
-    expect_refused(kPageBytes + kLayer.bytes());
-  }
-  rewrite_header(page_, [](LivePage& page) {
-    page.layer_shard_count = 0;
-    page.layer_shard_bytes = kLayerShardBytes;
-  });
-  expect_refused(kPageBytes);
-}
-
-TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
-  for (const PublicationId& another : {PublicationId{kId.instance, 13}, PublicationId{10, kId.publication}}) {
-    EXPECT_EQ(test::failure_of([&] { check_live_page(page_, kPageBytes + kLayer.bytes(), another, "file"); }),
-              ErrorKind::Data);
-  }
+    const std::uint64_t file_bytes = kPageBytes + (claimed.shard_count == 0 ? 0 : kLayer.bytes());
+    return test::failure_of([&] { check_live_page(page, file_bytes, id, "file"); });
+  };
+  EXPECT_EQ(refusal_of(kLayer, kLayerShardBytes, kId), std::nullopt);
+  for (const std::uint32_t count : {0U, 1U, 2U, 4U, UINT32_MAX})
+    EXPECT_EQ(refusal_of({.shard_count = count}, kLayerShardBytes, kId), ErrorKind::Data) << count;
+  for (const std::uint32_t bytes : {0U, 1U, 1'024U, 8'192U, UINT32_MAX})
+    EXPECT_EQ(refusal_of(kLayer, bytes, kId), ErrorKind::Data) << bytes;
+  for (const PublicationId& another : {PublicationId{kId.instance, 13}, PublicationId{10, kId.publication}})
+    EXPECT_EQ(refusal_of(kLayer, kLayerShardBytes, another), ErrorKind::Data);
 }
 
 // The checksum does not cover the count, since it changes; without a layer no reader uses it.
-TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
+TEST_F(LiveLayerTest, MayHaveAKeyCountThoughThereIsNone) {
   publish_with({});
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);

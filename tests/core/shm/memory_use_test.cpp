@@ -56,6 +56,39 @@ TEST_F(MemoryUseTest, SkipsFoldersItMayNotEnter) {
       0);
 }
 
+// Idle workers keep the publications that they used last.
+TEST_F(MemoryUseTest, CountsAndLimitsWhatIdleWorkersPin) {
+  MOUNT_TMPFS_OR_SKIP("64m");
+  constexpr std::uint64_t kOther = 16 * kPageBytes;  // lock, control, folders
+  constexpr std::uint64_t kWorkers = 8;
+  const SnapshotBytes large = large_snapshot_of("key");
+  std::vector<SetReader> workers;
+  for (std::uint64_t i = 1; i <= kWorkers; ++i) {
+    publish(large, i);
+    workers.push_back(reader());
+    EXPECT_EQ(test::publication_seen_by(workers.back()), i);
+    workers.back().check_soon();  // as at the end of a request
+  }
+  const auto pinned = [&] { return memory_use(directory_.path()).pinned_bytes.value_or(0); };
+  const std::uint64_t one = large.get().size() + sizeof(LivePage);
+  const std::uint64_t before = pinned();
+  EXPECT_GE(before, (kWorkers - 2) * one);
+  EXPECT_LE(before, (kWorkers - 2) * one + kOther);
+
+  // The refused publish has removed the name of the publication before the current one, which pins it as
+  // well.
+  Publisher limited({.directory = directory_.path(), .max_total_bytes = kWorkers * one + kOther}, kSet);
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { limited.publish(large.get(), 1); }),
+              ::testing::HasSubstr("restart idle PHP workers"));
+  EXPECT_EQ(pinned(), before + one);
+  for (SetReader& worker : workers) {
+    EXPECT_EQ(test::publication_seen_by(worker), kWorkers);
+    worker.check_soon();
+  }
+  EXPECT_LE(pinned(), kOther);
+  EXPECT_EQ(limited.publish(large.get(), 1), kWorkers + 1);
+}
+
 constexpr std::uint64_t kHugePageBytes = 2 * 1024 * 1024;
 
 class HugePages : public test::SharedMemory {

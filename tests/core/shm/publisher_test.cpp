@@ -1,8 +1,6 @@
 #include "core/publisher/shm/publisher.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/file.h>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
@@ -63,31 +61,18 @@ TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {
                                                  snapshot_file_name(5), live_file_name(5)));
 }
 
-TEST_F(PublisherTest, RemovesTheLeftoversOfACrash) {
+// And uses no number of theirs.
+TEST_F(PublisherTest, RemovesTheLeftoversOfACrashAndNothingElse) {
   publish("key");
-  for (const std::string& name : {snapshot_file_name(2), live_file_name(2), snapshot_file_name(3) + ".tmp",
-                                  live_file_name(3) + ".tmp"}) {
+  for (const std::string& name :
+       {snapshot_file_name(2), live_file_name(2), snapshot_file_name(3) + ".tmp",
+        live_file_name(0xff) + ".tmp", std::string("note"), std::string("000000000000000g.ks")}) {
     std::ofstream(file(name)) << "half a file";
   }
-  EXPECT_EQ(publish("key"), 4U);
-  EXPECT_THAT(file_names(), UnorderedElementsAre("lock", "control", snapshot_file_name(1), live_file_name(1),
-                                                 snapshot_file_name(4), live_file_name(4)));
-}
-
-TEST_F(PublisherTest, LeavesFilesOfOthersAlone) {
-  publish("key");
-  std::ofstream(file("note")) << "text";
-  std::ofstream(file("000000000000000g.ks")) << "text";
-  publish("key");
-  EXPECT_TRUE(std::filesystem::exists(file("note")));
-  EXPECT_TRUE(std::filesystem::exists(file("000000000000000g.ks")));
-}
-
-TEST_F(PublisherTest, NeverUsesANumberTwiceAfterACrash) {
-  publish("key");
-  std::ofstream(file(snapshot_file_name(0xff))) << "of a publisher that died before the last step";
   EXPECT_EQ(publish("key"), 0x100U);
-  EXPECT_EQ(publish("key"), 0x101U);
+  EXPECT_THAT(file_names(),
+              UnorderedElementsAre("lock", "control", "note", "000000000000000g.ks", snapshot_file_name(1),
+                                   live_file_name(1), snapshot_file_name(0x100), live_file_name(0x100)));
 }
 
 TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
@@ -100,11 +85,12 @@ TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
             exit_status_of(ErrorKind::Locked));
 }
 
+// In its header, its tables, and shards of several pieces.
 TEST_F(PublisherTest, FindsDamageAnywhereInALargeSnapshot) {
   publish("old");
   SnapshotBytes corrupt = large_snapshot_of("new");
   const std::size_t size = corrupt.get().size();
-  for (const std::size_t offset : {size / 3, size / 2, size - 5'000}) {
+  for (const std::size_t offset : {std::size_t{100}, kPageBytes, size / 3, size / 2, size - 5'000}) {
     corrupt.get()[offset] ^= std::byte{1};
     EXPECT_EQ(test::failure_of([&] { publish(corrupt); }), ErrorKind::Data) << offset;
     corrupt.get()[offset] ^= std::byte{1};
@@ -128,19 +114,6 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   expect_only_the_first_publication();
 }
 
-// Every process that may read the control page may lock it.
-TEST_F(PublisherTest, IsNotBlockedByAWorkerThatLocksTheControlPage) {
-  publish("old");
-  const FileDescriptor worker(::open(file("control").c_str(), O_RDONLY | O_CLOEXEC));
-  struct flock lock {};
-  lock.l_type = F_RDLCK;
-  ASSERT_EQ(::fcntl(worker.get(), F_OFD_SETLK, &lock), 0);
-  ASSERT_EQ(::flock(worker.get(), LOCK_EX), 0);
-  Publisher publisher = this->publisher();
-  EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
-  EXPECT_EQ(test::failure_of([&] { this->publisher(); }), ErrorKind::Locked);
-}
-
 TEST_F(PublisherTest, RefusesToExceedTheLimitOfAllSetsWithSnapshotOrLayer) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 25'000};
@@ -152,18 +125,6 @@ TEST_F(PublisherTest, RefusesToExceedTheLimitOfAllSetsWithSnapshotOrLayer) {
   EXPECT_EQ(failure(NewLayer(layer_geometry_for(1'000'000, 0.01))), ErrorKind::CannotCreate);
   expect_only_the_first_publication();
   EXPECT_EQ(failure({}), std::nullopt);
-}
-
-TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
-  MOUNT_TMPFS_OR_SKIP("256k");
-  publish("old");
-  const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 250'000));
-  EXPECT_EQ(test::failure_of([&] { publish(large); }), ErrorKind::CannotCreate);
-  const NewLayer large_layer(layer_geometry_for(1'000'000, 0.01));
-  EXPECT_EQ(test::failure_of([&] { publisher().publish(snapshot_of("new").get(), 1, large_layer); }),
-            ErrorKind::CannotCreate);
-  expect_only_the_first_publication();
-  EXPECT_EQ(publish("small"), 2U);
 }
 
 // Loaders of other versions read and write these bits.
