@@ -109,25 +109,6 @@ TEST(Adversary, OverfillsAShardOnlyUnderTheSeedItKnows) {
   soak_report(kChoices.size() * seeds, "lists of keys");
 }
 
-double estimated_fpr(const FilterKind& kind, const Keys& keys, std::uint64_t seed) {
-  return decode(build_snapshot({.set_name = "tags", .kind = &kind, .seed = {seed}}, keys))
-      .header()
-      .estimated_fpr;
-}
-
-TEST(Adversary, CannotRaiseTheFprOfAnyKindAboveThatOfRandomKeys) {
-  const unsigned seeds = soak_rounds(1, 20);
-  const Keys keys = overfilling(kKnownSeed);
-  const Keys others = numbered_keys("other", kSetKeys);
-  for (const FilterKind& kind : filter_kinds()) {
-    for (unsigned seed = 1; seed <= seeds; ++seed) {
-      const double share = estimated_fpr(kind, keys, seed) / estimated_fpr(kind, others, seed);
-      EXPECT_LT(share, 1.2) << kind.name << " seed " << seed;
-    }
-  }
-  soak_report(seeds, "seeds");
-}
-
 // Words of a key; complementing the last two makes another.
 using Words = std::array<std::uint64_t, 4>;
 

@@ -1,10 +1,6 @@
-// A Redis server that is killed and started again, under a push and under keysieved; cut connections; a full
-// one.
+// Connections to a Redis server that are cut, and a full one.
 #include <gmock/gmock.h>
 
-#include <random>
-
-#include "core/builder/base/random.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
@@ -12,45 +8,10 @@
 #include "tests/support/server_process.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/support/store_kinds.hpp"
-#include "tests/tools/loader/keysieved_fixture.hpp"
-#include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
 namespace keysieve::test {
 namespace {
-
-class LostServerUnderKeysieved : public Keysieved {};
-
-// The server comes back empty each time.
-TEST_F(LostServerUnderKeysieved, IsFoundAgain) {
-  RedisServer redis;
-  const std::string url = redis.unix_url();
-  site_.configure(tags_set, url + "?timeout=2m");
-  int keys = 1000;
-  site_.push("tags", {0, keys}, url);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  const unsigned rounds = soak_rounds(3, 200);
-  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
-    site_.add("tags", {keys, 10}, url);
-    EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, keys + 10}); })) << log();
-    keys += 10;
-    redis.kill();
-    EXPECT_TRUE(eventually([&] {
-      return keysieved_->lines_with("the store is unreachable: " + url) > int(round);
-    })) << log();
-    EXPECT_TRUE(site_.knows("tags", {0, keys})) << log();
-    redis.start();
-    keys += 10;
-    site_.push("tags", {0, keys}, url);
-    EXPECT_TRUE(eventually([&] { return site_.live("tags")->key_count == static_cast<std::uint64_t>(keys); }))
-        << log();
-    EXPECT_FALSE(site_.knows("tags", {0, keys})) << "all is maybe, as added keys are lost";
-    site_.push_begun_now("tags", {0, ++keys}, url);
-    EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, keys}); })) << log();
-  }
-  soak_report(rounds, "losses");
-}
 
 // A store that goes away, hangs or drips bytes in the middle of a push and of a pull, after any number of
 // bytes.
@@ -157,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(OverTls, CutConnection,
                          cut_name);
 #endif
 
-// A full Redis, which refuses writes or evicts records.
+// A full Redis, which refuses writes.
 
 std::uint64_t used_memory(const RedisServer& redis) {
   return info_of(redis, "memory", "used_memory:");
@@ -185,52 +146,6 @@ TEST(FullRedis, RefusesAPushAndKeepsTheOldGeneration) {
   }
   EXPECT_GT(refusals, 1U);
   soak_report(refusals, "refusals");
-}
-
-class EvictingRedis : public SetRefresherTest {
- protected:
-  // Other users of the server write until one of our records is gone.
-  void evict() {
-    const std::size_t before = open_store(url_)->keys_with_prefix("keysieve:").size();
-    redis_.command("CONFIG SET maxmemory " + std::to_string(used_memory(redis_) + 100'000));
-    for (int i = 0; open_store(url_)->keys_with_prefix("keysieve:").size() == before; ++i) {
-      for (int j = 0; j < 5; ++j) {
-        redis_.command("SETRANGE other" + std::to_string(i) + "-" + std::to_string(j) + " 4000 x");
-      }
-    }
-    redis_.command("CONFIG SET maxmemory 0");
-    redis_.command("EVAL \"for _, k in ipairs(redis.call('KEYS', 'other*')) do redis.call('DEL', k) end\" 0");
-  }
-
-  RedisServer redis_{{"--maxmemory-policy", "allkeys-random"}};
-};
-
-// The live set stays, with all added keys, whether pointer, chunks or seed are evicted. Without the log, all
-// is maybe until the next build.
-TEST_F(EvictingRedis, LosesNoLiveKey) {
-  url_ = redis_.unix_url();
-  const unsigned rounds = soak_rounds(5, 300);
-  int keys = 1000;
-  site_.push("tags", {0, keys}, url_);
-  ASSERT_EQ(trouble(), Trouble::None);
-  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
-    site_.add("tags", {keys, 10}, url_);
-    refresh();
-    const int live_keys = keys + 10;
-    site_.push_begun_now("tags", {0, live_keys}, url_);
-    evict();
-    do refresh();
-    while (refresher_->has_more());  // it looks once more if a chunk is gone
-    const RefreshOutcome& outcome = refresher_->outcome();
-    EXPECT_EQ(outcome.trouble == Trouble::None, outcome.reason == "");
-    const bool has_log = open_store(url_)->end_of("keysieve:tags:adds") != LogPosition{};
-    EXPECT_EQ(site_.knows("tags", {0, live_keys}), has_log) << round << ": " << outcome.reason;
-    keys = live_keys;
-    site_.push_begun_now("tags", {0, keys}, url_);
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-    EXPECT_TRUE(site_.knows("tags", {0, keys})) << round;
-  }
-  soak_report(rounds, "evictions");
 }
 
 }  // namespace

@@ -182,8 +182,8 @@ TEST_F(OtherUser, MakesAttemptsThatSucceedForTheOwner) {
   EXPECT_EQ(as_loader([this] { return count_successes({file("new")}, kOnWhatIsNot) > 1 ? 1 : 0; }), 1);
 }
 
-// Another user holds both kinds of lock on every file that it can open, while the loader publishes and
-// saves.
+// Another user holds both kinds of lock on every file that it can open, while the loader publishes, saves and
+// adopts a seen set.
 TEST_F(OtherUser, CannotStallByHoldingLocks) {
   const std::vector<std::string> paths = all_paths();
   int publication = 2;
@@ -208,6 +208,7 @@ TEST_F(OtherUser, CannotStallByHoldingLocks) {
     EXPECT_GT(held->load(), 1) << "the directory can be locked at least";
     EXPECT_EQ(as_loader([this] {
                 fill_cache();
+                if (!SeenWriter(directory_.path(), "clicks", kWorkerGroup).adopt()) return kUnexpected;
                 return publish_as_loader();
               }),
               ++publication);

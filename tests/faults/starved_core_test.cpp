@@ -1,9 +1,9 @@
 // Memory that runs out at each allocation of a build, of a publish, and of a reader that attaches.
 
+#include "tests/core/kind_ids.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/faults/published_generations.hpp"
-#include "tests/support/known_absent_sample.hpp"
 #include "tests/support/memory_faults.hpp"
 
 namespace keysieve::test {
@@ -14,11 +14,11 @@ bool is_rightly_ended(const StarvedEnd& end) {
   return end.is_done || end.is_out_of_memory || end.message.ends_with("Cannot allocate memory");
 }
 
-class StarvedBuild : public ::testing::TestWithParam<std::string> {
+class StarvedBuild : public ::testing::TestWithParam<std::uint8_t> {
  protected:
   // With known-absent keys where the kind can have them, through temporary files, and by two threads.
   [[nodiscard]] SnapshotBytes built() const {
-    BuildSettings settings{.set_name = "tags", .kind = &filter_kind_named(GetParam()), .as_of = kAsOf};
+    BuildSettings settings{.set_name = "tags", .kind = find_filter_kind(GetParam()), .as_of = kAsOf};
     settings.has_known_absent = true;
     SnapshotBuilder builder(settings, {.threads = 1, .temporary_folder = folder_.path()});
     for (const std::string& key : keys_) builder.add(key);
@@ -34,13 +34,7 @@ class StarvedBuild : public ::testing::TestWithParam<std::string> {
   std::vector<std::string> absent_ = numbered_keys("absent", 100);
 };
 
-std::vector<std::string> names_of_kinds() {
-  std::vector<std::string> names;
-  for (const FilterKind& kind : filter_kinds()) names.emplace_back(kind.name);
-  return names;
-}
-INSTANTIATE_TEST_SUITE_P(Kinds, StarvedBuild, ::testing::ValuesIn(names_of_kinds()),
-                         [](const auto& kind) { return kind.param; });
+INSTANTIATE_TEST_SUITE_P(Kinds, StarvedBuild, every_kind_id(), name_of_kind);
 
 TEST_P(StarvedBuild, EndsWithBadAllocOrTheWholeSnapshot) {
   for_each_allocation(
@@ -88,11 +82,12 @@ class StarvedReader : public PublishedGenerations {
  protected:
   // A call of the reader that meets exhausted memory answers maybe, or from a publication that is right for
   // a process that begins now or, if `may_be_old`, from the one that it had. The next call is as new.
-  void expect_maybe_then_new(const std::function<void(SetReader&)>& change, bool may_be_old) {
+  void expect_maybe_then_new(const std::function<void(SetReader&)>& change, bool may_be_old,
+                             bool has_attached = true) {
     publish_generation(1);
     for_each_allocation([&](std::uint64_t number, bool lasts) {
       SetReader worker = reader();
-      const std::optional<std::uint64_t> before = attached_by(worker);
+      const std::optional<std::uint64_t> before = has_attached ? served_to(worker) : std::nullopt;
       change(worker);
       const auto end = starve(number, lasts, [&] { static_cast<void>(worker.follow()); });
       if (!end) return false;
@@ -106,7 +101,6 @@ class StarvedReader : public PublishedGenerations {
       return true;
     });
   }
-  virtual std::optional<std::uint64_t> attached_by(SetReader& worker) { return served_to(worker); }
 };
 
 TEST_F(StarvedReader, FollowsTheNextPublication) {
@@ -114,39 +108,24 @@ TEST_F(StarvedReader, FollowsTheNextPublication) {
   expect_maybe_then_new([&](SetReader&) { publish_generation(++generation); }, true);
 }
 
-TEST_F(StarvedReader, NeverAnswersFromAFolderThatWasReplaced) {
+TEST_F(StarvedReader, NeverAnswersFromAFolderThatWasReplacedByAnotherThatItMayBeUnableToUse) {
   std::uint64_t generation = 1;
-  expect_maybe_then_new(
-      [&](SetReader& worker) {
-        std::filesystem::remove_all(folder());
-        publish_generation(++generation);
-        worker.check_soon();
-      },
-      false);
-}
-
-TEST_F(StarvedReader, NeverAnswersFromAFolderWhoseSuccessorItCannotUse) {
-  std::uint64_t generation = 1;
-  expect_maybe_then_new(
-      [&](SetReader& worker) {
-        std::filesystem::remove_all(folder());
-        publish_generation(++generation);
-        change_byte(file("control"), 0);
-        worker.check_soon();
-      },
-      false);
+  for (const bool is_damaged : {false, true}) {
+    expect_maybe_then_new(
+        [&](SetReader& worker) {
+          std::filesystem::remove_all(folder());
+          publish_generation(++generation);
+          if (is_damaged) change_byte(file("control"), 0);
+          worker.check_soon();
+        },
+        false);
+  }
 }
 
 // A copy has the same numbers but other files, and only those get all later keys.
 class StarvedReaderOfACopy : public LiveLayers {
  protected:
   StarvedReaderOfACopy() : LiveLayers(fast_folder()) {}
-  void replace_by_copy() const {
-    const std::string away = folder() + ".away";
-    std::filesystem::remove_all(away);
-    std::filesystem::rename(folder(), away);
-    std::filesystem::copy(away, folder());
-  }
 };
 
 TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
@@ -154,7 +133,9 @@ TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
   for_each_allocation([&](std::uint64_t number, bool lasts) {
     SetReader worker = reader();
     worker.follow();
-    replace_by_copy();
+    std::filesystem::remove_all(folder() + ".away");
+    std::filesystem::rename(folder(), folder() + ".away");
+    std::filesystem::copy(folder() + ".away", folder());
     const std::string key = "added" + std::to_string(number) + (lasts ? "lasts" : "");
     publisher().open_layer()->add(hash(key));
     worker.check_soon();
@@ -167,13 +148,8 @@ TEST_F(StarvedReaderOfACopy, KnowsWhatWasAddedToTheCopy) {
   });
 }
 
-class StarvedNewReader : public StarvedReader {
- protected:
-  std::optional<std::uint64_t> attached_by(SetReader& /*worker*/) override { return std::nullopt; }
-};
-
-TEST_F(StarvedNewReader, AttachesLater) {
-  expect_maybe_then_new([](SetReader&) {}, false);
+TEST_F(StarvedReader, AttachesLater) {
+  expect_maybe_then_new([](SetReader&) {}, false, false);
 }
 
 class StarvedSeenReader : public SeenSets {

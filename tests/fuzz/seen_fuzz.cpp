@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <vector>
 
 #include "core/publisher/seen/new_segment.hpp"
@@ -13,6 +12,7 @@
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/seen/seen_reader.hpp"
+#include "tests/fuzz/check.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -36,9 +36,7 @@ constexpr unsigned kGivenKeys = 4;   // of segments; else those that there are
 constexpr unsigned kGivenWords = 8;  // of entries: their sizes; else those that there are
 constexpr unsigned kAttached = 16;   // a reader that has attached the good page sees it change
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using fuzz::check;
 
 // A set with two filters, each of a shard.
 class FuzzedSet {

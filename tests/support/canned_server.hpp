@@ -2,7 +2,6 @@
 // hangs up. For answers that no real server gives.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "core/worker/base/file_descriptor.hpp"
+#include "tests/support/server_process.hpp"
 
 namespace keysieve::test {
 
@@ -20,16 +19,7 @@ class CannedServer {
  public:
   // `end` ends a request.
   CannedServer(std::string end, std::string answer) : end_(std::move(end)), answer_(std::move(answer)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(listening_.get(), generic, size) != 0 || ::listen(listening_.get(), SOMAXCONN) != 0 ||
-        ::getsockname(listening_.get(), generic, &size) != 0) {
-      throw std::runtime_error("cannot listen");
-    }
-    port_ = ntohs(address.sin_port);
+    if (::listen(listening_.get(), SOMAXCONN) != 0) throw std::runtime_error("cannot listen");
     thread_ = std::thread([this] { serve(); });
   }
   CannedServer(const CannedServer&) = delete;
@@ -39,7 +29,7 @@ class CannedServer {
     thread_.join();
   }
 
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_of(listening_)); }
   [[nodiscard]] std::string last_request() const {
     const std::lock_guard lock(mutex_);
     return last_request_;
@@ -67,8 +57,7 @@ class CannedServer {
 
   std::string end_;
   std::string answer_;
-  FileDescriptor listening_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  int port_ = 0;
+  FileDescriptor listening_ = socket_at("0", ::bind);
   mutable std::mutex mutex_;
   std::string last_request_;
   std::thread thread_;

@@ -20,7 +20,6 @@ using ::testing::Optional;
 using ::testing::Pointee;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 

@@ -15,29 +15,39 @@
 
 namespace keysieve::test {
 
-class MountedTmpfs {
+// A mount over a folder, gone when the object is.
+class Mounted {
  public:
-  // `size` is that of mount(8), for example "256k"; `flags` are those of mount(2), for example MS_RDONLY.
-  MountedTmpfs(std::string path, const std::string& size, unsigned long flags = 0) : path_(std::move(path)) {
-    if (::mount("tmpfs", path_.c_str(), "tmpfs", flags, ("size=" + size).c_str()) != 0) error_ = errno;
-  }
-  MountedTmpfs(const MountedTmpfs&) = delete;
-  MountedTmpfs& operator=(const MountedTmpfs&) = delete;
-  ~MountedTmpfs() {
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+  ~Mounted() {
     if (error_ == 0) ::umount2(path_.c_str(), MNT_DETACH);
   }
 
   // False if this user may not mount. Throws when mounting fails for another reason.
   [[nodiscard]] bool is_there() const {
-    if (error_ != 0 && error_ != EPERM) throw std::runtime_error("cannot mount a tmpfs at " + path_);
+    if (error_ != 0 && error_ != EPERM) throw std::runtime_error("cannot mount at " + path_);
     return error_ == 0;
   }
   // errno of the mount; 0: mounted.
   [[nodiscard]] int error() const noexcept { return error_; }
 
+ protected:
+  Mounted(std::string path, const char* type, const std::string& options, unsigned long flags = 0)
+      : path_(std::move(path)) {
+    if (::mount(type, path_.c_str(), type, flags, options.c_str()) != 0) error_ = errno;
+  }
+
  private:
   std::string path_;
   int error_ = 0;
+};
+
+class MountedTmpfs : public Mounted {
+ public:
+  // `size` is that of mount(8), for example "256k"; `flags` are those of mount(2), for example MS_RDONLY.
+  MountedTmpfs(std::string path, const std::string& size, unsigned long flags = 0)
+      : Mounted(std::move(path), "tmpfs", "size=" + size, flags) {}
 };
 
 // From now on, the mounts of this process are its own, as after `unshare --mount`. False if it may not: in a
@@ -52,28 +62,18 @@ inline bool can_unshare_mounts() {
 
 // An overlayfs over a folder, as a container has one over its image: what the folder holds is the lower
 // layer. Needs rights.
-class MountedOverlay {
+class MountedOverlay : private TemporaryDirectory, public Mounted {
  public:
-  explicit MountedOverlay(std::string path) : path_(std::move(path)), layers_(fast_folder()) {
-    std::filesystem::create_directory(layers_ / "upper");
-    std::filesystem::create_directory(layers_ / "work");
-    const std::string options =
-        "lowerdir=" + path_ + ",upperdir=" + layers_ / "upper" + ",workdir=" + layers_ / "work";
-    if (::mount("overlay", path_.c_str(), "overlay", 0, options.c_str()) != 0) error_ = errno;
-  }
-  MountedOverlay(const MountedOverlay&) = delete;
-  MountedOverlay& operator=(const MountedOverlay&) = delete;
-  ~MountedOverlay() {
-    if (error_ == 0) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-
-  // errno of the mount; 0: mounted.
-  [[nodiscard]] int error() const noexcept { return error_; }
+  explicit MountedOverlay(const std::string& path)
+      : TemporaryDirectory(fast_folder()),
+        Mounted(path, "overlay",
+                "lowerdir=" + path + ",upperdir=" + made("upper") + ",workdir=" + made("work")) {}
 
  private:
-  std::string path_;
-  TemporaryDirectory layers_;
-  int error_ = 0;
+  [[nodiscard]] std::string made(const std::string& layer) const {
+    std::filesystem::create_directory(*this / layer);
+    return *this / layer;
+  }
 };
 
 // Mounts one over the directory of a test, or skips the test if that is not possible.

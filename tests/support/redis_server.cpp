@@ -49,18 +49,9 @@ std::string RedisServer::command(const std::string& line) const {
 }
 
 std::string RedisServer::text(const std::string& line) const {
-  const FileDescriptor client = connect_to(socket_path());
-  write_all(client, as_bytes(line + "\r\n"), socket_path());
-  const std::string size = read_line(client);  // "$" and a number
-  if (!size.starts_with('$')) throw std::runtime_error(line + ": " + size);
-  std::string text(std::stoul(size.substr(1)), '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::read(client.get(), text.data() + done, text.size() - done);
-    if (count <= 0) throw std::runtime_error(line + ": the reply ends early");
-    done += static_cast<std::size_t>(count);
-  }
-  return text;
+  const std::string whole = reply(line);  // "$", a number, and a text of so many bytes
+  if (!whole.starts_with('$')) throw std::runtime_error(line + ": " + whole);
+  return whole.substr(whole.find('\n') + 1, std::stoul(whole.substr(1)));
 }
 
 std::string RedisServer::reply(const std::string& line) const {

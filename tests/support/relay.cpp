@@ -1,10 +1,7 @@
 #include "tests/support/relay.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +12,7 @@
 
 #include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/server_process.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -26,32 +24,6 @@ struct Connection {
 
 bool is_path(const std::string& address) {
   return address.starts_with('/');
-}
-
-template <typename Address, typename Use>
-FileDescriptor socket_at(int family, const Address& address, Use use) {
-  FileDescriptor opened(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
-  ::setsockopt(opened.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // at the port of a relay before
-  // Passes on what comes, at once; accepted sockets inherit it.
-  ::setsockopt(opened.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (use(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) opened.close();
-  return opened;
-}
-
-template <typename Use>
-FileDescriptor socket_at(const std::string& address, Use use) {
-  if (is_path(address)) {
-    sockaddr_un at_path{};
-    at_path.sun_family = AF_UNIX;
-    address.copy(at_path.sun_path, sizeof at_path.sun_path - 1);
-    return socket_at(AF_UNIX, at_path, use);
-  }
-  sockaddr_in at_port{};
-  at_port.sin_family = AF_INET;
-  at_port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at_port.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address)));
-  return socket_at(AF_INET, at_port, use);
 }
 
 bool send_all(const FileDescriptor& to, const char* data, std::size_t size) {

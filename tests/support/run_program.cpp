@@ -1,7 +1,5 @@
 #include "tests/support/run_program.hpp"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <sstream>
 #include <stdexcept>
 
 #include "core/builder/base/file_io.hpp"
@@ -22,14 +19,11 @@ namespace {
 constexpr unsigned kTimeoutSeconds = 600;
 constexpr int kCannotStart = 127;
 
-FileDescriptor opened(int descriptor, const std::string& what) {
-  if (descriptor < 0) throw std::runtime_error("cannot open " + what);
-  return FileDescriptor(descriptor);
-}
-
 // A file without a name: unlike a pipe it takes everything at once.
 FileDescriptor unnamed_file() {
-  return opened(::memfd_create("stream", MFD_CLOEXEC), "an unnamed file");
+  FileDescriptor file(::memfd_create("stream", MFD_CLOEXEC));
+  if (!file.is_open()) throw std::runtime_error("cannot open an unnamed file");
+  return file;
 }
 
 std::string read_all(const FileDescriptor& file) {
@@ -65,34 +59,21 @@ std::vector<std::string> environment_of(const ProgramCall& call) {
   return all;
 }
 
-// Finds it as execvp(3) does.
-std::string path_of(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
-  }
-  throw std::runtime_error(program + " is not installed");
-}
-
 // Runs in the child of vfork(), which has the parent's memory, so it makes only system calls.
-[[noreturn]] void become(unsigned most_seconds, const FileDescriptor& program, char* const* arguments,
-                         char* const* environment, const std::array<int, 3>& streams, pid_t parent) {
+[[noreturn]] void become(unsigned most_seconds, char* const* arguments, char* const* environment,
+                         const std::array<int, 3>& streams, pid_t parent) {
   for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotStart);
   ::signal(SIGPIPE, SIG_DFL);  // which server_process.cpp ignores
   ::alarm(most_seconds);
-  ::fexecve(program.get(), arguments, environment);
+  ::execvpe(arguments[0], arguments, environment);
   ::_exit(kCannotStart);
 }
 
 }  // namespace
 
 pid_t start_program(const ProgramCall& call, const std::array<int, 3>& streams, unsigned most_seconds) {
-  const FileDescriptor program =
-      opened(::open(path_of(call.program).c_str(), O_RDONLY | O_CLOEXEC), call.program);
   std::vector<std::string> words{call.program};
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   const std::vector<char*> arguments = pointers_to(words);
@@ -103,7 +84,7 @@ pid_t start_program(const ProgramCall& call, const std::array<int, 3>& streams, 
   const pid_t child = ::vfork();
   if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
   if (child == 0) {
-    become(most_seconds, program, arguments.data(), environment.data(), streams, parent);
+    become(most_seconds, arguments.data(), environment.data(), streams, parent);
   }
   return child;
 }

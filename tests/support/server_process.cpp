@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,28 +22,49 @@ namespace {
 [[maybe_unused]] const auto sigpipe_before = ::signal(SIGPIPE, SIG_IGN);
 
 template <typename Address>
-FileDescriptor connect_to_address(int family, const Address& address) {
-  FileDescriptor client(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    client.close();
-  return client;
+FileDescriptor used(int family, const Address& address, int (*use)(int, const sockaddr*, socklen_t)) {
+  FileDescriptor opened(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(opened.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);  // at the port of one before
+  // Passes on what comes, at once; accepted sockets inherit it.
+  ::setsockopt(opened.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (use(opened.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) opened.close();
+  return opened;
 }
 
 }  // namespace
 
+FileDescriptor socket_at(const std::string& address, int (*use)(int, const sockaddr*, socklen_t)) {
+  if (address.starts_with('/')) {
+    sockaddr_un at_path{};
+    at_path.sun_family = AF_UNIX;
+    address.copy(at_path.sun_path, sizeof at_path.sun_path - 1);
+    return used(AF_UNIX, at_path, use);
+  }
+  sockaddr_in at_port{};
+  at_port.sin_family = AF_INET;
+  at_port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at_port.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address)));
+  return used(AF_INET, at_port, use);
+}
+
+int port_of(const FileDescriptor& socket) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+int free_port() {
+  return port_of(socket_at("0", ::bind));
+}
+
 FileDescriptor connect_to(const std::string& socket_path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return connect_to_address(AF_UNIX, address);
+  return socket_at(socket_path, ::connect);
 }
 
 FileDescriptor connect_to(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return connect_to_address(AF_INET, address);
+  return socket_at(std::to_string(port), ::connect);
 }
 
 std::string read_line(const FileDescriptor& client) {

@@ -1,12 +1,10 @@
 // A server that a test starts: one process, with what it says in a file, gone when the object is.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 
 #include "core/worker/base/file_descriptor.hpp"
@@ -14,6 +12,11 @@
 
 namespace keysieve::test {
 
+// A stream socket with an address that `use`, bind(2) or connect(2), gives it: the path of a unix socket, or
+// a port of 127.0.0.1 (0: any). Not open if that fails.
+FileDescriptor socket_at(const std::string& address, int (*use)(int, const sockaddr*, socklen_t));
+// The port that such a socket has.
+int port_of(const FileDescriptor& socket);
 // The result is not open when no server listens there.
 FileDescriptor connect_to(const std::string& socket_path);
 FileDescriptor connect_to(int port);
@@ -46,20 +49,7 @@ class ServerProcess {
 // the port.
 int start_at_free_port(const std::function<void(int port)>& start);
 
-// A port for a server that a test starts.
-
-// Returns a port of 127.0.0.1 that is free at this moment. Throws std::runtime_error.
-inline int free_port() {
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port");
-  }
-  return ntohs(address.sin_port);
-}
+// Returns a port of 127.0.0.1 that is free at this moment.
+int free_port();
 
 }  // namespace keysieve::test

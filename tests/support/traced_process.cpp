@@ -16,25 +16,35 @@
 
 namespace keysieve::test {
 
-#if defined(__x86_64__)
-
 namespace {
 
 constexpr int kStoppedAtACall = SIGTRAP | 0x80;
 
-user_regs_struct registers_of(pid_t pid) {
-  user_regs_struct registers{};
+#if defined(__x86_64__)
+using Registers = user_regs_struct;
+
+Registers registers_of(pid_t pid) {
+  Registers registers{};
   if (::ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0)
     throw std::runtime_error("cannot read registers");
   return registers;
 }
 
-void set_registers(pid_t pid, user_regs_struct registers) {
+void set_registers(pid_t pid, Registers registers) {
   if (::ptrace(PTRACE_SETREGS, pid, nullptr, &registers) != 0)
     throw std::runtime_error("cannot set registers");
 }
+#else
+struct Registers {
+  std::uint64_t orig_rax, rax, rdi, rsi, rdx, r10, r8, r9;
+};
+Registers registers_of(pid_t /*pid*/) {
+  throw std::runtime_error("these registers are unknown");
+}
+void set_registers(pid_t /*pid*/, const Registers& /*registers*/) {}
+#endif
 
-bool is_on_files(const user_regs_struct& registers) {
+bool is_on_files(const Registers& registers) {
   constexpr std::array<std::uint64_t, 21> kOthers{
       SYS_sigaltstack,    SYS_brk,           SYS_munmap,      SYS_mprotect,   SYS_mremap,
       SYS_madvise,        SYS_futex,         SYS_getpid,      SYS_gettid,     SYS_geteuid,
@@ -167,43 +177,6 @@ int TracedProcess::finish() {
   }
   return *ended_;
 }
-
-#else
-
-bool can_trace() {
-  return false;
-}
-
-TracedProcess::TracedProcess(const std::function<int()>& work) : pid_(start_process(work)) {}
-bool TracedProcess::step() {
-  return false;
-}
-std::optional<std::uint64_t> TracedProcess::next_call() {
-  return std::nullopt;
-}
-std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
-  return std::nullopt;
-}
-std::optional<TracedProcess::Call> TracedProcess::make_call() {
-  return std::nullopt;
-}
-std::string TracedProcess::bytes_at(std::uint64_t /*address*/, std::size_t /*size*/) const {
-  return {};
-}
-std::string TracedProcess::text_at(std::uint64_t /*address*/) const {
-  return {};
-}
-void TracedProcess::fail_call(int /*error_number*/) {}
-bool TracedProcess::moves_bytes() const {
-  return false;
-}
-void TracedProcess::halve_call() {}
-int TracedProcess::finish() {
-  if (!ended_) ended_ = wait_for(pid_);
-  return *ended_;
-}
-
-#endif
 
 bool TracedProcess::steps(unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
