@@ -65,14 +65,16 @@ TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {
 TEST_F(PublisherTest, RemovesTheLeftoversOfACrashAndNothingElse) {
   publish("key");
   for (const std::string& name :
-       {snapshot_file_name(2), live_file_name(2), snapshot_file_name(3) + ".tmp",
-        live_file_name(0xff) + ".tmp", std::string("note"), std::string("000000000000000g.ks")}) {
+       {snapshot_file_name(2), live_file_name(2), snapshot_file_name(3) + ".tmp", live_file_name(0xff),
+        std::string("note"), std::string("000000000000000g.ks")}) {
     std::ofstream(file(name)) << "half a file";
   }
   EXPECT_EQ(publish("key"), 0x100U);
   EXPECT_THAT(file_names(),
               UnorderedElementsAre("lock", "control", "note", "000000000000000g.ks", snapshot_file_name(1),
                                    live_file_name(1), snapshot_file_name(0x100), live_file_name(0x100)));
+  std::ofstream(file(live_file_name(0x1ff) + ".tmp")) << "half a file";
+  EXPECT_EQ(publish("key"), 0x200U);
 }
 
 TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
