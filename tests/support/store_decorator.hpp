@@ -47,6 +47,7 @@ class HookedStore : public StoreDecorator {
  public:
   using StoreDecorator::StoreDecorator;
 
+  std::function<void()> before_get = [] {};
   std::function<void(std::span<const std::string>)> before_get_many = [](auto) {};
   std::function<void(std::span<const Record>)> before_put = [](auto) {};
   std::function<void()> after_put = [] {};
@@ -54,6 +55,10 @@ class HookedStore : public StoreDecorator {
   std::function<void()> after_compare_and_set = [] {};
   std::function<void()> before_remove = [] {};
 
+  std::optional<std::string> get(const std::string& key) override {
+    before_get();
+    return inner_.get(key);
+  }
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     before_get_many(keys);
     return inner_.get_many(keys);
