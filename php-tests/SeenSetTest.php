@@ -71,6 +71,21 @@ final class SeenSetTest extends TestCase
     }
 
     #[Group('unsanitized')]
+    public function testAKeyThatRunsOutOfMemoryStaysNew(): void
+    {
+        $windows = SeenWindows::open('tight');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('tight');
+            $set->availability();
+            $half = str_repeat('k', 1 << 21);
+            ini_set('memory_limit', memory_get_usage(true) + (1 << 20));
+            $set->addIfNew($half . $half);
+            PHP);
+        self::assertStringContainsString('Allowed memory size', $script->output . $script->errors);
+        self::assertTrue((new SeenSet('tight'))->addIfNew(str_repeat('k', 1 << 22)));
+    }
+
+    #[Group('unsanitized')]
     public function testAShutdownFunctionAddsAfterTheMemoryRanOut(): void
     {
         $windows = SeenWindows::open('tight');

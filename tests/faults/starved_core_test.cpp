@@ -20,7 +20,7 @@ class StarvedBuild : public ::testing::TestWithParam<std::uint8_t> {
   [[nodiscard]] SnapshotBytes built() const {
     BuildSettings settings{.set_name = "tags", .kind = find_filter_kind(GetParam()), .as_of = kAsOf};
     settings.has_known_absent = true;
-    SnapshotBuilder builder(settings, {.threads = 1, .temporary_folder = folder_.path()});
+    SnapshotBuilder builder(settings, {.threads = 2, .temporary_folder = folder_.path()});
     for (const std::string& key : keys_) builder.add(key);
     for (const std::string& key : absent_) {
       const std::string_view given = key;

@@ -58,7 +58,7 @@ bool is_seen_set(Store& store, const std::string& directory, const std::string& 
 }
 
 std::string hint_for(const std::string& set_name, const Names& names, bool is_seen) {
-  if (is_seen) return "; " + set_name + " is a seen set";
+  if (is_seen) return "; " + set_name + " is a seen set, which each host keeps and bypasses by itself";
   const auto nearest = nearest_name(set_name, names);
   return nearest ? "; did you mean " + *nearest + "?" : "";
 }

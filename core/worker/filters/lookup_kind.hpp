@@ -149,8 +149,8 @@ concept LookupPolicy = requires {
   { Policy::lookup } -> std::convertible_to<decltype(LookupKind::lookup)>;
 };
 
-// Values of kHashCounts: all from kFirst to kLast. There are no gaps, because HASH_COUNTS of the kinds in PHP
-// are these two alone.
+// Values of kHashCounts: all from kFirst to kLast. There are no gaps: HASH_COUNTS of the kinds in PHP holds
+// the first and the last.
 template <std::uint8_t kFirst, std::uint8_t kLast = kFirst>
 inline constexpr auto kCounts = [] {
   std::array<std::uint8_t, std::size_t{kLast} - kFirst + 1> counts{};

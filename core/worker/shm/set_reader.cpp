@@ -145,7 +145,7 @@ void SetReader::follow_current(SteadyTime now) {
     }
     const PublicationId wanted = named_by(word);
     if (!is_behind(word)) {
-      attach_trouble_.reset();  // of something newer, which `current` may name no more
+      attach_trouble_.reset();  // with a newer one, which `current` names no more
       refused_ = {};
       return answer_while(word);
     }

@@ -69,6 +69,7 @@ TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeysInSetsOfEverySize) {
       std::array<bool, kProbes> results{};
       shards.lookup(instructions).may_contain_many(shards.array(), probes, results.data());
       for (std::size_t i = 0; i < kProbes; ++i) {
+        shards.lookup(instructions).prefetch(shards.array(), probes[i]);
         ASSERT_EQ(results[i], shards.may_contain(probes[i])) << i << ", " << shard_count << " shards";
       }
     }

@@ -191,6 +191,18 @@ TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
   EXPECT_FALSE(is_kept(0));
 }
 
+TEST(KnownAbsent, AHundredKnownAbsentKeysPerKeyAreAbsentInFullShards) {
+  const Keys keys = numbered_keys("key", 2'000);
+  const Keys absent = numbered_keys("absent", 200'000);
+  for (const char* kind : {"split_block_bloom", "cuckoo", "binary_fuse", "ribbon"}) {
+    const SnapshotBytes snapshot =
+        build({.set_name = "tags", .kind = &filter_kind_named(kind), .shard_bytes = 1024}, keys, absent);
+    EXPECT_GE(decode(snapshot).header().shard_count, 2U) << kind;
+    EXPECT_EQ(count_maybe(decode(snapshot), keys), 2'000) << kind;
+    EXPECT_EQ(count_maybe(decode(snapshot), absent), 0) << kind;
+  }
+}
+
 // An application that collects what it did not find lists only keys that passed this very filter.
 TEST(KnownAbsent, AListOfKeysThatAllPassTheFilterHasRoom) {
   const Keys keys = numbered_keys("key", 20'000);

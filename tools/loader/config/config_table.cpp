@@ -27,9 +27,10 @@ std::optional<std::string> ConfigTable::text(std::string_view key) {
 std::optional<ConfigTable> ConfigTable::table(std::string_view key) {
   const toml::node* node = find(key);
   if (node == nullptr) return std::nullopt;
-  if (!node->is_table()) fail(key, fmt::format("must be a table, as [{}.NAME]", key));
   const std::string above = title_.empty() ? "[" : title_.substr(0, title_.size() - 1) + ".";
-  return ConfigTable(*node->as_table(), file_, fmt::format("{}{}]", above, key));
+  const std::string title = fmt::format("{}{}]", above, key);
+  if (!node->is_table()) fail(key, fmt::format("must be a table, headed {}", title));
+  return ConfigTable(*node->as_table(), file_, title);
 }
 
 std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {

@@ -49,7 +49,7 @@ class ConfigTable {
   // Tables below this one: [key], and each [[key]].
   std::optional<ConfigTable> table(std::string_view key);
   std::vector<ConfigTable> tables(std::string_view key);
-  // Of all in this table.
+  // The keys of this table.
   [[nodiscard]] std::vector<std::string> names() const;
 
   // Call when all keys have been asked for.

@@ -1,6 +1,7 @@
 #include "tools/loader/refresh/live_set.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <vector>
 
@@ -54,7 +55,8 @@ void LiveSet::verify(Publisher& publisher) {
   } catch (const Error& error) {
     // A missing or unreadable publication is reported by the reader that attaches it.
     if (error.kind() != ErrorKind::Data || !publisher.mark_damaged()) return;
-    set_.recorder.damaged(current, error.what());
+    set_.recorder.damaged(current,
+                          fmt::format("{}; lookups answer maybe until it is published again", error.what()));
     find_out();
   }
 }

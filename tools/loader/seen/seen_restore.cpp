@@ -89,7 +89,8 @@ void SeenRestore::apply(const SeenLogEntry& entry, SeenWriter& writer) const {
 }
 
 // A window begins when the one before it has ended. Keys came while the log was read, so the boot clock
-// counts from now. If the clock was set back meanwhile, all is read again: what had expired by it has not.
+// counts from now. If the clock was set back meanwhile, all is read again: nothing else brings back
+// what had expired by it.
 void SeenRestore::finish(SeenWriter& writer, const Moment& now) const {
   if (refused_.first) spdlog::error("{}: {}", config_.name, refused_.first->what());
   if (now.unix >= begun_.unix) writer.page().log.read_to = *end_;

@@ -120,6 +120,7 @@ void run(const Amount& amount) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main(
-      argc, argv, [](bool is_quick) { keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{}); });
+  const bool is_quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  return keysieve::run_main(is_quick ? 1 : argc, argv,
+                            [=] { keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{}); });
 }

@@ -216,5 +216,5 @@ void run() {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main(argc, argv, [](bool) { keysieve::run(); });
+  return keysieve::run_main(argc, argv, keysieve::run);
 }

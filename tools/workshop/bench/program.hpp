@@ -9,17 +9,16 @@
 
 namespace keysieve {
 
-// The main() of a program that takes no argument but --quick, about which `run` is told. An exception ends
-// the program with one line that names it, and status 1.
+// The main() of a program that takes no arguments. An exception ends it with one line that names it, and
+// status 1.
 template <typename Run>
 int run_main(int argc, char** argv, Run run) {
-  const bool is_quick = argc == 2 && std::string_view(argv[1]) == "--quick";
-  if (argc > 1 && !is_quick) {
-    std::fprintf(stderr, "usage: %s [--quick]\n", argv[0]);
+  if (argc > 1) {
+    std::fprintf(stderr, "%s: takes no argument like %s\n", argv[0], argv[1]);
     return 64;
   }
   try {
-    run(is_quick);
+    run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
