@@ -1,13 +1,13 @@
 #include "tools/keys/key_file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -220,11 +220,8 @@ class KeySplitter {
 }  // namespace
 
 bool is_same_file(const std::string& key_path, const std::string& path) {
-  struct stat list {};
-  struct stat other {};
-  const int failure = key_path == "-" ? ::fstat(STDIN_FILENO, &list) : ::stat(key_path.c_str(), &list);
-  if (failure != 0 || ::stat(path.c_str(), &other) != 0) return false;
-  return identity_of(list) == identity_of(other);
+  std::error_code failure;  // then they are not
+  return std::filesystem::equivalent(key_path == "-" ? "/dev/stdin" : key_path, path, failure);
 }
 
 KeysRead read_keys(const std::string& path, const KeyFileFormat& format,

@@ -60,71 +60,36 @@ Json to_json(const LogWitness& log) {
           {"ordinal", log.ordinal}};
 }
 
-// Reads the members of one object of the record. Throws Data that names the wrong member.
+// Reads the members of one object of the record. Throws Data that names one that is missing or wrong.
 class MemberReader {
  public:
-  MemberReader(const Json& object, std::string source) : object_(object), source_(std::move(source)) {
-    if (!object_.is_object()) throw Error(ErrorKind::Data, source_ + ": is not an object");
-  }
+  MemberReader(const Json& object, std::string source) : object_(object), source_(std::move(source)) {}
 
-  [[noreturn]] void refuse(const std::string& member, const std::string& reason) const {
-    throw Error(ErrorKind::Data, source_ + ": \"" + member + "\" " + reason);
+  void require(bool is_right, const std::string& member) const {
+    if (!is_right) throw Error(ErrorKind::Data, source_ + ": \"" + member + "\" is missing or wrong");
   }
 
   [[nodiscard]] const Json& at(const std::string& member) const {
-    const auto found = object_.find(member);
-    if (found == object_.end()) refuse(member, "is missing");
+    const auto found = object_.find(member);  // of what is no object: nothing
+    require(found != object_.end(), member);
     return *found;
   }
 
-  template <typename Number>
-  [[nodiscard]] Number number(const std::string& member, Number least = 0) const {
+  [[nodiscard]] std::uint64_t number(const std::string& member, std::uint64_t least = 0,
+                                     std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
     const Json& value = at(member);
     // The parser makes negative numbers signed, and numbers that do not fit 64 bits floats.
-    if (!value.is_number_unsigned()) refuse(member, "is not a whole number");
-    const auto number = value.get<std::uint64_t>();
-    if (number < static_cast<std::uint64_t>(least) ||
-        number > static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) {
-      refuse(member, "is out of range");
-    }
-    return static_cast<Number>(number);
+    require(value.is_number_unsigned() && value >= least && value <= most, member);
+    return value.get<std::uint64_t>();
   }
 
-  [[nodiscard]] std::string text(const std::string& member) const {
-    const Json& value = at(member);
-    if (!value.is_string()) refuse(member, "is not text");
-    return value.get<std::string>();
-  }
-
-  // What `parse` makes of the text.
+  // What `parse` makes of a text.
   template <typename Parse>
-  [[nodiscard]] auto parsed(const std::string& member, Parse parse, const std::string& form) const {
-    const auto value = parse(text(member));
-    if (!value) refuse(member, "is not " + form);
-    return *value;
-  }
-  [[nodiscard]] auto hex(const std::string& member) const {
-    return parsed(member, parse_hex, "16 hexadecimal digits");
-  }
-  [[nodiscard]] auto id(const std::string& member) const {
-    return parsed(member, parse_id, "32 hexadecimal digits");
-  }
-  [[nodiscard]] auto log_position(const std::string& member) const {
-    return parsed(member, parse_log_position, "a position in a log");
-  }
-
-  [[nodiscard]] UnixSeconds moment(const std::string& member) const {
-    const auto seconds = number<UnixSeconds>(member);
-    if (!is_moment(seconds)) refuse(member, "is out of range");
-    return seconds;
-  }
-
-  [[nodiscard]] const Json& list(const std::string& member, std::size_t most) const {
+  [[nodiscard]] auto parsed(const std::string& member, const Parse& parse) const {
     const Json& value = at(member);
-    if (!value.is_array() || value.size() > most) {
-      refuse(member, "is not a list of at most " + std::to_string(most));
-    }
-    return value;
+    const auto result = parse(value.is_string() ? value.get<std::string>() : "");
+    require(result.has_value(), member);
+    return *result;
   }
 
  private:
@@ -132,30 +97,32 @@ class MemberReader {
   std::string source_;
 };
 
+std::optional<std::string> parse_kind(std::string_view text) {
+  const bool is_name = !text.empty() && text.size() <= kMaxKindBytes;
+  return is_name ? std::optional<std::string>(text) : std::nullopt;
+}
+
 SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
-  record.generation = static_cast<std::uint64_t>(reader.number<std::int64_t>("generation", 1));
-  record.build_id = reader.id("build_id");
-  record.push_id = reader.id("push_id");
-  record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
-  if (record.bytes > kMaxBytes) reader.refuse("bytes", "is out of range");
-  record.checksum = reader.hex("checksum");
-  record.as_of = reader.moment("as_of");
-  record.adds_from = reader.log_position("adds_from");
-  record.key_count = reader.number<std::uint64_t>("key_count");
-  record.restores = reader.number<std::uint64_t>("restores");
-  if (record.restores >= record.generation) reader.refuse("restores", "is not an older generation");
-  record.kind = reader.text("kind");
-  if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
-    reader.refuse("kind", "is not a filter kind");
+  record.generation = reader.number("generation", 1, std::numeric_limits<std::int64_t>::max());
+  record.build_id = reader.parsed("build_id", parse_id);
+  record.push_id = reader.parsed("push_id", parse_id);
+  record.bytes = reader.number("bytes", kPageBytes, kMaxBytes);
+  record.checksum = reader.parsed("checksum", parse_hex);
+  record.as_of = static_cast<UnixSeconds>(reader.number("as_of"));
+  reader.require(is_moment(record.as_of), "as_of");
+  record.adds_from = reader.parsed("adds_from", parse_log_position);
+  record.key_count = reader.number("key_count");
+  record.restores = reader.number("restores", 0, record.generation - 1);
+  record.kind = reader.parsed("kind", parse_kind);
   return record;
 }
 
 LogWitness log_witness_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
-  return {reader.log_position("begun"), reader.log_position("position"), reader.log_position("lost_to"),
-          reader.number<std::uint64_t>("ordinal")};
+  return {reader.parsed("begun", parse_log_position), reader.parsed("position", parse_log_position),
+          reader.parsed("lost_to", parse_log_position), reader.number("ordinal")};
 }
 
 // An end that is no moment counts as none.
@@ -165,19 +132,18 @@ StoreBypass bypass_in(const Json& until) {
   return is_moment(moment) ? moment : 0;
 }
 
-// Reads the generations that the record keeps.
+// Reads the generations that the record keeps, whose numbers fall.
 void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source) {
   const Json& current = reader.at("current");
-  const Json& previous = reader.list("previous", kKeptGenerations - 1);
-  if (current.is_null()) {
-    if (!previous.empty()) reader.refuse("previous", "is not empty, though nothing is current");
-    return;
-  }
+  const Json& previous = reader.at("previous");
+  const std::size_t most = current.is_null() ? 0 : kKeptGenerations - 1;
+  reader.require(previous.is_array() && previous.size() <= most, "previous");
+  if (current.is_null()) return;
   record.current = snapshot_record_of(current, source + ": \"current\"");
   std::uint64_t newer = record.current->generation;
   for (const Json& object : previous) {
     record.previous.push_back(snapshot_record_of(object, source + ": \"previous\""));
-    if (record.previous.back().generation >= newer) reader.refuse("previous", "is not in falling order");
+    reader.require(record.previous.back().generation < newer, "previous");
     newer = record.previous.back().generation;
   }
 }
@@ -204,7 +170,7 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) throw Error(ErrorKind::Data, source + ": is not JSON");
   const MemberReader reader(document, source);
-  const auto format = reader.number<std::uint64_t>("format", 1);
+  const auto format = reader.number("format", 1);
   if (format != kRecordFormat) {
     throw Error(ErrorKind::Incompatible, source + ": has record format " + std::to_string(format) +
                                              "; this build reads " + std::to_string(kRecordFormat));
@@ -212,8 +178,8 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   check_checksum(text, source);
   PointerRecord record;
   read_generations(reader, record, source);
-  record.chunks_removed_to = reader.id("chunks_removed_to");
-  record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
+  record.chunks_removed_to = reader.parsed("chunks_removed_to", parse_id);
+  record.adds_trimmed_to = reader.parsed("adds_trimmed_to", parse_log_position);
   record.adds_log = log_witness_of(reader.at("adds_log"), source + ": \"adds_log\"");
   record.bypass_until = bypass_in(reader.at("bypass_until"));
   return record;

@@ -1,8 +1,9 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/builder/filters/filter_kind.hpp"
-#include "core/builder/filters/sizing.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
@@ -19,34 +20,24 @@ namespace {
 // Other pushes may make this one obsolete, and stores lose chunks. So often in a row is no accident.
 constexpr int kMaxTries = 3;
 
-// Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
-bool would_fit(const SnapshotHeader& before, const SnapshotHeader& now) {
-  const bool is_alike = before.kind == now.kind && before.shard_bytes == now.shard_bytes &&
-                        before.retrieval_bytes == 0 && before.value_bits == now.value_bits;
-  return !is_alike || theoretical_fpr(geometry_of(before), static_cast<double>(now.key_count)) <=
-                          now.target_fpr * kStickySlack;
-}
-
 void warn_of_changes(const std::string& set_name, const SnapshotHeader& before, const SnapshotHeader& now,
                      std::vector<std::string>& warnings) {
-  const auto compare = [&](const std::string& what, const std::string& old_value,
-                           const std::string& new_value, const char* hint = "build --like keeps it") {
+  const auto compare = [&](const char* what, const auto& old_value, const auto& new_value,
+                           const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
-    warnings.push_back("set \"" + set_name + "\": " + what + " changed from " + old_value + " to " +
-                       new_value + "; " + hint);
+    warnings.push_back(
+        fmt::format("set \"{}\": {} changed from {} to {}; {}", set_name, what, old_value, new_value, hint));
   };
-  compare("kind", std::string(find_lookup_kind(before.kind)->name),
-          std::string(find_lookup_kind(now.kind)->name));
-  compare("value bits", std::to_string(before.value_bits), std::to_string(now.value_bits),
+  compare("kind", find_lookup_kind(before.kind)->name, find_lookup_kind(now.kind)->name);
+  compare("value bits", before.value_bits, now.value_bits,
           now.value_bits == 0 ? "it is no map any more, so KeySieve\\Map knows nothing"
                               : "values have as many bits as the largest one");
-  compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
+  compare("shard size", before.shard_bytes, now.shard_bytes);
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0) && before.value_bits == now.value_bits) {
-    const char* hint =
-        would_fit(before, now) ? "build --like keeps it" : "the keys no longer fit the shards before";
-    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
-    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count), hint);
+    const char* hint = "build --like keeps it while the keys fit";
+    compare("hash count", before.hash_count, now.hash_count, hint);
+    compare("shard count", before.shard_count, now.shard_count, hint);
   }
   compare("seed", to_hex(before.seed), to_hex(now.seed),
           "build --like takes the store's, which keysieve seed --new changes");

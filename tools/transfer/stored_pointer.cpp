@@ -1,6 +1,5 @@
 #include "tools/transfer/stored_pointer.hpp"
 
-#include <exception>
 #include <utility>
 
 #include "tools/records/chunk.hpp"
@@ -23,17 +22,6 @@ StoredText read_text(Store& store, const std::string& set_name) {
   StoredText stored{store.get(key), {}};
   if (stored.text) stored.pointer = decode_pointer_record(*stored.text, store.name() + ": " + key);
   return stored;
-}
-
-// As read_text(). If the store is unreachable and an answer was lost before, throws the error of the lost
-// answer.
-StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, const std::string& set_name) {
-  try {
-    return read_text(store, set_name);
-  } catch (const Error& error) {
-    if (lost_answer && error.is_outage()) std::rethrow_exception(lost_answer);
-    throw;
-  }
 }
 
 // Returns nothing if another push's snapshot is current, or the store cannot be read.
@@ -61,9 +49,9 @@ std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change) {
   const std::string key = pointer_key(store, set_name);
   bool has_tried = false;
-  std::exception_ptr lost_answer;
+  bool has_lost_answer = false;
   for (int races = 0; races < kMaxRaces; ++races) {
-    auto [text, pointer] = read_text_after(lost_answer, store, set_name);
+    auto [text, pointer] = read_text(store, set_name);
     const bool is_done = !change(pointer);
     // This call may have made the change, and only the answer was lost. Putting the same text again makes
     // the store confirm that it is durable, or replicated, as required.
@@ -73,8 +61,8 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
     try {
       if (store.compare_and_set({key, is_done ? *text : encode(pointer)}, text)) return pointer;
     } catch (const Error& error) {
-      if (lost_answer || !error.is_outage()) throw;
-      lost_answer = std::current_exception();
+      if (has_lost_answer || !error.is_outage()) throw;
+      has_lost_answer = true;
     }
   }
   throw Error(ErrorKind::Locked,

@@ -76,7 +76,7 @@ std::vector<StoredSet> stored_sets(Store& store) {
 }
 
 std::string seen_log(const Store& store, const std::string& set_name) {
-  return store.prefix() + ":" + std::string(kSeenFolder) + ":" + set_name + ":log";
+  return store.prefix() + ":" + std::string(kSeenFolder) + ":" + checked_set_name(set_name) + ":log";
 }
 
 bool holds_seen_set(Store& store, const std::string& set_name) {
