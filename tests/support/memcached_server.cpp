@@ -68,9 +68,4 @@ MemcachedPair& shared_memcached_pair() {
   return pair;
 }
 
-MemcachedWithoutCas& shared_memcached_without_cas() {
-  static MemcachedWithoutCas without;
-  return without;
-}
-
 }  // namespace keysieve::test

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/relay.hpp"
 #include "tests/support/server_process.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -66,16 +65,5 @@ struct MemcachedPair {
   }
 };
 MemcachedPair& shared_memcached_pair();
-// One that knows no cas, as Kyoto Tycoon's memcached plug-in: "gets" is "get" there.
-struct MemcachedWithoutCas {
-  MemcachedServer server;
-  TemporaryDirectory directory{fast_folder()};
-  Relay relay{directory / "relay", server.socket_path(), {}, [](std::string& bytes) {
-                if (bytes.starts_with("gets ")) bytes.erase(3, 1);
-              }};
-
-  [[nodiscard]] std::string url() const { return "memcached+unix://" + directory / "relay"; }
-};
-MemcachedWithoutCas& shared_memcached_without_cas();
 
 }  // namespace keysieve::test

@@ -37,30 +37,17 @@ bool send_all(const FileDescriptor& to, const char* data, std::size_t size) {
 
 class Passage {
  public:
-  Passage(const std::optional<RelayCut>& cut, RelayEdit edit, std::atomic<bool>& was_cut)
-      : edit_(edit),
-        left_(cut ? cut->after_bytes : UINT64_MAX),
+  Passage(const std::optional<RelayCut>& cut, std::atomic<bool>& was_cut)
+      : left_(cut ? cut->after_bytes : UINT64_MAX),
         how_(cut ? cut->how : RelayCut::How::HangUp),
         was_cut_(was_cut) {}
 
   // False when that side has ended.
-  bool pass_on_request(const Connection& connection) {
-    return pass_on(connection.client, connection.server, edit_);
-  }
-  bool pass_on_reply(const Connection& connection) {
-    return pass_on(connection.server, connection.client, nullptr);
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kDripInterval{10};
-  static constexpr std::size_t kBufferBytes = 65536;
-
-  bool pass_on(const FileDescriptor& from, const FileDescriptor& to, RelayEdit edit) {
+  bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
     std::string bytes(was_cut_ ? 1 : kBufferBytes, '\0');
     const ssize_t size = ::read(from.get(), bytes.data(), bytes.size());
     if (size <= 0) return false;
     bytes.resize(static_cast<std::size_t>(size));
-    if (edit != nullptr) edit(bytes);
     if (was_cut_) std::this_thread::sleep_for(kDripInterval);
     const std::size_t some = std::min<std::uint64_t>(left_, bytes.size());
     if (!send_all(to, bytes.data(), some)) return false;
@@ -69,6 +56,10 @@ class Passage {
     return send_all(to, bytes.data() + some, bytes.size() - some);
   }
 
+ private:
+  static constexpr std::chrono::milliseconds kDripInterval{10};
+  static constexpr std::size_t kBufferBytes = 65536;
+
   void cut() {
     was_cut_ = true;
     left_ = UINT64_MAX;
@@ -76,7 +67,6 @@ class Passage {
     while (how_ == RelayCut::How::Stall) ::pause();
   }
 
-  RelayEdit edit_;
   std::uint64_t left_;
   RelayCut::How how_;
   std::atomic<bool>& was_cut_;
@@ -98,8 +88,8 @@ class Passage {
       Connection& connection = connections[i];
       const bool from_client = waiting[1 + 2 * i].revents != 0;
       const bool from_server = waiting[2 + 2 * i].revents != 0;
-      if (from_client && !passage.pass_on_request(connection)) continue;
-      if (from_server && !passage.pass_on_reply(connection)) continue;
+      if (from_client && !passage.pass_on(connection.client, connection.server)) continue;
+      if (from_server && !passage.pass_on(connection.server, connection.client)) continue;
       open.push_back(std::move(connection));
     }
     connections = std::move(open);
@@ -112,15 +102,15 @@ class Passage {
 
 }  // namespace
 
-Relay::Relay(std::string address, const std::string& target, std::optional<RelayCut> cut, RelayEdit edit)
+Relay::Relay(std::string address, const std::string& target, std::optional<RelayCut> cut)
     : address_(std::move(address)) {
   if (is_path(address_)) ::unlink(address_.c_str());
   const FileDescriptor listening = socket_at(address_, ::bind);
   if (!listening.is_open() || ::listen(listening.get(), SOMAXCONN) != 0) {
     throw std::runtime_error("cannot listen at " + address_);
   }
-  pid_ = start_process(
-      [&]() -> int { pass_everything_on(listening, target, Passage(cut, edit, shared_->was_cut)); });
+  pid_ =
+      start_process([&]() -> int { pass_everything_on(listening, target, Passage(cut, shared_->was_cut)); });
 }
 
 Relay::~Relay() {

@@ -21,14 +21,10 @@ struct RelayCut {
   How how;
 };
 
-// What becomes of bytes that a client has sent at once.
-using RelayEdit = void (*)(std::string& bytes);
-
 class Relay {
  public:
   // Listens at `address`; every connection is passed on to the server at `target`.
-  Relay(std::string address, const std::string& target, std::optional<RelayCut> cut = {},
-        RelayEdit edit = nullptr);
+  Relay(std::string address, const std::string& target, std::optional<RelayCut> cut = {});
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay();

@@ -133,11 +133,6 @@ inline const StoreKind kMemcachedPair{"memcached_pair", "memcached:", [](const T
                                         shared_memcached_pair().flush();
                                         return patient(shared_memcached_pair().url());
                                       }};
-inline const StoreKind kMemcachedWithoutCas{"memcached_without_cas",
-                                            "memcached:", [](const TemporaryDirectory&) {
-                                              shared_memcached_without_cas().server.flush();
-                                              return patient(shared_memcached_without_cas().url());
-                                            }};
 // Written as the folder that a web server shows.
 inline const StoreKind kHttp{
     "http", "http:",
@@ -161,7 +156,6 @@ inline const std::vector<StoreKind> kStoreKinds{
     kMemcachedPair,
     kHttp,
     kRedisSentinel,
-    kMemcachedWithoutCas,
 #ifdef KEYSIEVE_REDIS_TLS
     kRedisTls,
     kRedisClusterTls,

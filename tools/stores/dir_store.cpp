@@ -17,7 +17,6 @@
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/stores/dir_layout.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
@@ -63,10 +62,9 @@ class DirStore final : public Store {
       are_few ? file.sync() : file.close();
     }
     if (!are_few && ::syncfs(folder.get()) != 0) throw_store_error(name() + ": cannot write", errno);
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    for (DurableFile& file : files) file.move();
-    changes.move();
+    change([&] {
+      for (DurableFile& file : files) file.move();
+    });
     sync_folder();
   }
 
@@ -83,14 +81,12 @@ class DirStore final : public Store {
   }
 
   void remove_many(std::span<const std::string> keys) override {
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    for (const std::string& key : keys) {
-      if (::unlink(path_of(key).c_str()) != 0 && errno != ENOENT) {
-        throw_store_error(name() + ": cannot remove " + key, errno);
+    change([&] {
+      for (const std::string& key : keys) {
+        if (::unlink(path_of(key).c_str()) != 0 && errno != ENOENT)
+          throw_store_error(name() + ": cannot remove " + key, errno);
       }
-    }
-    changes.move();
+    });
     sync_folder();
   }
 
@@ -109,25 +105,23 @@ class DirStore final : public Store {
 
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    LogFile& file = file_of(log);
-    file.begin(now_ms());
-    LogPosition last = file.end();
-    std::vector<LogEntry> entries;
-    entries.reserve(keys.size());
-    for (const std::string& key : keys) {
-      last = next_log_position(last, now_ms());
-      entries.push_back({last, key});
-    }
-    file.append(entries);
-    changes.move();
+    LogPosition last{};
+    change([&] {
+      LogFile& file = file_of(log);
+      file.begin(now_ms());
+      last = file.end();
+      std::vector<LogEntry> entries;
+      for (const std::string& key : keys) {
+        last = next_log_position(last, now_ms());
+        entries.push_back({last, key});
+      }
+      file.append(entries);
+    });
     return last;
   }
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
-    check_log(log);
     check_folder();
     LogFacts facts = file_of(log).facts();
     facts.is_cut = false;  // a writer is at work, or the next one ends it
@@ -138,25 +132,27 @@ class DirStore final : public Store {
   }
 
   void trim(const std::string& log, const LogPosition& up_to) override {
-    check_log(log);
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    file_of(log).trim(up_to);
-    changes.move();
+    change([&] { file_of(log).trim(up_to); });
   }
 
   void mark(const std::string& log) override {
-    check_log(log);
-    const FileDescriptor lock = take_lock();
-    DurableFile changes = next_changes();
-    file_of(log).begin(now_ms());
-    file_of(log).move_end(now_ms());
-    changes.move();
+    change([&] {
+      file_of(log).begin(now_ms());
+      file_of(log).move_end(now_ms());
+    });
   }
 
   std::unique_ptr<StoreWatch> watch() override { return watch_folder(folder_, name(), kChangesFile); }
 
  private:
+  template <typename Change>
+  void change(const Change& make) const {
+    const FileDescriptor lock = take_lock();
+    DurableFile changes = next_changes();
+    make();
+    changes.move();
+  }
+
   // The next version of the file of changes. Under the lock; it is written and has a name before the change,
   // which a full disk then prevents, and is moved into place after it. It is not synced: after a crash at the
   // wrong moment an http: store that reads the folder sees the change some minutes later.
@@ -234,11 +230,10 @@ class DirStore final : public Store {
 
 }  // namespace
 
-StoreOpener dir_store_opener(StoreUrl url) {
+StoreOpener dir_store_opener(StoreUrl& url) {
   const std::string folder = take_folder(url);
   const auto timeout = take_timeout(url);
-  refuse_other_parameters(url);
-  return [folder, timeout, url = std::move(url)](IfMissing if_missing, Patience /*patience*/) {
+  return [=](IfMissing if_missing, Patience /*patience*/) {
     return std::make_unique<DirStore>(folder, timeout, url, if_missing);
   };
 }

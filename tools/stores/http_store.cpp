@@ -15,7 +15,6 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-#include "tools/stores/dir_layout.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
@@ -193,7 +192,6 @@ class HttpStore final : public Store {
 
   // nullptr: there is no such log.
   LogFile* copy_of_log(const std::string& log) {
-    check_log(log);
     check_changes();
     const std::string file_name = std::string(kLogPrefix) + file_name_of(log);
     fetch_outdated(std::span(&file_name, 1), kMaxLogFileBytes);
@@ -213,7 +211,7 @@ class HttpStore final : public Store {
 
 }  // namespace
 
-StoreOpener http_store_opener(StoreUrl url) {
+StoreOpener http_store_opener(StoreUrl& url) {
   if (url.hosts.size() != 1) refuse(url, "must be " + url.scheme + "://host[:port]/path/");
   const auto authorization_file = take_secret_file(url, "authorization_file");
   const WebClientSettings settings{.name = url.name,
@@ -229,7 +227,6 @@ StoreOpener http_store_opener(StoreUrl url) {
   if (!settings.is_encrypted && !(settings.tls.ca_file + settings.tls.cert_file).empty()) {
     refuse(url, "certificates are for https");
   }
-  refuse_other_parameters(url);
   return [=, copies = std::make_shared<Copies>()](IfMissing /*if_missing*/, Patience /*patience*/) {
     WebClientSettings with_secret = settings;
     if (with_secret.is_encrypted) {

@@ -126,7 +126,6 @@ class LmdbStore final : public Store {
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
-    check_log(log);
     const LmdbTransaction transaction = begin(MDB_RDONLY);
     const LogHead head = head_in(transaction, log);
     known_facts(log) = {.begun = head.begun, .end = head.end, .count = head.count};
@@ -141,7 +140,6 @@ class LmdbStore final : public Store {
   }
 
   void trim(const std::string& log, const LogPosition& up_to) override {
-    check_log(log);
     LmdbTransaction transaction = begin(0);
     transaction.visit_from(entry_key_of(log, {}), [&](auto key, auto /*value*/) {
       const bool is_trimmed = is_entry(key, log) && position_of(key, log) <= up_to;
@@ -151,7 +149,6 @@ class LmdbStore final : public Store {
   }
 
   void mark(const std::string& log) override {
-    check_log(log);
     LmdbTransaction transaction = begin(0);
     LogHead head = head_in(transaction, log);
     move_on(head);
@@ -219,11 +216,10 @@ std::uint64_t take_map_bytes(StoreUrl& url) {
 
 }  // namespace
 
-StoreOpener lmdb_store_opener(StoreUrl url) {
+StoreOpener lmdb_store_opener(StoreUrl& url) {
   const std::string folder = take_folder(url);
   const std::uint64_t map_bytes = take_map_bytes(url);
-  refuse_other_parameters(url);
-  return [folder, map_bytes, url = std::move(url)](IfMissing if_missing, Patience /*patience*/) {
+  return [=](IfMissing if_missing, Patience /*patience*/) {
     return std::make_unique<LmdbStore>(folder, map_bytes, url, if_missing);
   };
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <limits>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
@@ -37,10 +36,6 @@ void check_entries(const std::string& path, LogPosition last, std::span<const Lo
     if (entry.position <= last) {
       throw Error(ErrorKind::Usage,
                   path + ": position " + to_text(entry.position) + " does not come after " + to_text(last));
-    }
-    if (entry.key.size() > std::numeric_limits<std::int32_t>::max()) {
-      throw Error(ErrorKind::Usage,
-                  path + ": a key of " + std::to_string(entry.key.size()) + " bytes is too long");
     }
     last = entry.position;
   }

@@ -1,15 +1,11 @@
 // The store in memcached, by libmemcached: one item per record, spread over the servers by consistent
-// hashing. Kyoto Tycoon's memcached plug-in serves too: it knows neither cas nor flags, and nothing here
-// needs them.
+// hashing.
 #include <libmemcached/memcached.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <thread>
 
-#include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store_file.hpp"
 #include "tools/stores/store_url.hpp"
@@ -19,15 +15,9 @@ namespace {
 
 constexpr int kMemcachedPort = 11211;
 
-// Stands behind every value. Kyoto Tycoon's plug-in with opts=f takes the last four bytes of a value for
-// its flags, also of one that was put without opts=f. White space, so that a pointer record is still JSON.
+// Stands behind every value, as docs/snapshot_format.md says. White space, so that a pointer record is still
+// JSON.
 constexpr std::string_view kEndOfValue = "\n\n\n\n";
-
-// In place of cas: the item that holds the lock of a record expires by itself, and a writer that has had it
-// for half that time gives up.
-constexpr std::chrono::seconds kLockExpiry{60};
-constexpr std::string_view kLockSuffix = "~";  // in no record's key
-constexpr std::chrono::milliseconds kLockRetryInterval{2};
 
 constexpr time_t kNever = 0;
 constexpr std::uint32_t kNoFlags = 0;
@@ -54,7 +44,7 @@ using Result = std::unique_ptr<memcached_result_st,
 
 struct Item {
   std::string value;
-  std::uint64_t cas = 0;  // 0: the server has no cas
+  std::uint64_t cas = 0;
 };
 
 std::string words_for(const memcached_st* client, memcached_return_t code) {
@@ -95,15 +85,24 @@ class MemcachedStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    for (const Record& record : records) put(record);
+    for (const auto& [key, record_value] : records) {
+      const std::string value = record_value + std::string(kEndOfValue);
+      check(memcached_set(client(), key.data(), key.size(), value.data(), value.size(), kNever, kNoFlags),
+            key);
+    }
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const std::string value = record.value + std::string(kEndOfValue);
-    if (!expected) return add(record.key, value, kNever);
+    if (!expected) {
+      return has_happened(memcached_add(client(), record.key.data(), record.key.size(), value.data(),
+                                        value.size(), kNever, kNoFlags),
+                          record.key);
+    }
     const auto found = find(record.key);
     if (!found || found->value != *expected) return false;
-    if (found->cas == 0) return compare_and_set_locked(record, *expected);
+    if (found->cas == 0)
+      throw Error(ErrorKind::Unavailable, name() + ": the server has no cas: start it without -C");
     return has_happened(memcached_cas(client(), record.key.data(), record.key.size(), value.data(),
                                       value.size(), kNever, kNoFlags, found->cas),
                         record.key);
@@ -168,69 +167,9 @@ class MemcachedStore final : public Store {
     return Item{value_of(stored, key), cas};
   }
 
-  void put(const Record& record) {
-    const std::string value = record.value + std::string(kEndOfValue);
-    check(memcached_set(client(), record.key.data(), record.key.size(), value.data(), value.size(), kNever,
-                        kNoFlags),
-          record.key);
-  }
-
-  bool add(const std::string& key, const std::string& value, time_t expiry) {
-    return has_happened(
-        memcached_add(client(), key.data(), key.size(), value.data(), value.size(), expiry, kNoFlags), key);
-  }
-
-  bool compare_and_set_locked(const Record& record, const std::string& expected) {
-    const Lock lock(*this, record.key + std::string(kLockSuffix));
-    const auto found = find(record.key);
-    if (!found || found->value != expected) return false;
-    if (!lock.is_safe()) {
-      throw Error(ErrorKind::Unavailable, name() + ": " + record.key + ": its lock was held for too long");
-    }
-    put(record);
-    return true;
-  }
-
-  class Lock {
-   public:
-    Lock(MemcachedStore& store, std::string key) : store_(store), key_(std::move(key)) {
-      const auto deadline = Clock::now() + store_.timeout_;
-      while (!store_.add(key_, std::string(kEndOfValue), kLockExpiry.count())) {
-        if (Clock::now() >= deadline) {
-          throw Error(ErrorKind::Unavailable, store_.name() + ": another client holds " + key_ +
-                                                  ", which expires after " +
-                                                  std::to_string(kLockExpiry.count()) + " s");
-        }
-        std::this_thread::sleep_for(kLockRetryInterval);
-      }
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-    // Later it may be another client's.
-    ~Lock() {
-      if (!is_safe()) return;
-      try {
-        store_.remove_many(std::span(&key_, 1));
-      } catch (const std::exception&) {  // it expires
-      }
-    }
-
-    [[nodiscard]] bool is_safe() const { return Clock::now() - began_at_ < kLockExpiry / 2; }
-
-   private:
-    using Clock = std::chrono::steady_clock;
-
-    MemcachedStore& store_;
-    std::string key_;
-    Clock::time_point began_at_ = Clock::now();
-  };
-
   [[nodiscard]] std::string value_of(std::string_view stored, const std::string& key) const {
     if (!stored.ends_with(kEndOfValue)) {
-      throw Error(ErrorKind::Data,
-                  name() + ": " + key +
-                      ": the end of the value is missing; Kyoto Tycoon's memcached plug-in drops the "
-                      "last four bytes with opts=f: start it without, and push again");
+      throw Error(ErrorKind::Data, name() + ": " + key + ": the end of the value is missing");
     }
     stored.remove_suffix(kEndOfValue.size());
     if (stored.size() > kMaxValueBytes) throw_too_large(name(), key);
@@ -283,7 +222,7 @@ class MemcachedStore final : public Store {
 
 }  // namespace
 
-StoreOpener memcached_store_opener(StoreUrl url) {
+StoreOpener memcached_store_opener(StoreUrl& url) {
   if (!url.user.empty() || url.password) refuse(url, "memcached knows no users");
   if (url.scheme == "memcached+unix") {
     take_socket_path(url);
@@ -291,8 +230,7 @@ StoreOpener memcached_store_opener(StoreUrl url) {
     refuse(url, "must be memcached://host[:port][,host[:port]...]");
   }
   const auto timeout = take_timeout(url);
-  refuse_other_parameters(url);
-  return [url = std::move(url), timeout](IfMissing /*if_missing*/, Patience /*patience*/) {
+  return [=](IfMissing /*if_missing*/, Patience /*patience*/) {
     return std::make_unique<MemcachedStore>(url, timeout);
   };
 }

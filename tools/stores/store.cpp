@@ -10,19 +10,19 @@
 
 namespace keysieve {
 
-// Each is defined in the file of its store. Throws Usage for what is wrong with the URL itself; nothing is
-// opened or read before the opener is called.
-StoreOpener dir_store_opener(StoreUrl url);
-StoreOpener lmdb_store_opener(StoreUrl url);
-StoreOpener redis_store_opener(StoreUrl url);
-StoreOpener memcached_store_opener(StoreUrl url);
-StoreOpener http_store_opener(StoreUrl url);
+// Each is defined in the file of its store, and takes the parameters that it knows. Throws Usage for what is
+// wrong with the URL itself; nothing is opened or read before the opener is called.
+StoreOpener dir_store_opener(StoreUrl& url);
+StoreOpener lmdb_store_opener(StoreUrl& url);
+StoreOpener redis_store_opener(StoreUrl& url);
+StoreOpener memcached_store_opener(StoreUrl& url);
+StoreOpener http_store_opener(StoreUrl& url);
 
 namespace {
 
 struct Scheme {
   std::string_view name;
-  StoreOpener (*opener)(StoreUrl url);
+  StoreOpener (*opener)(StoreUrl& url);
   StoreAbilities abilities;
   bool is_local_path = false;  // what follows is a path of this host, which may be relative
   std::chrono::seconds poll_interval{5};
@@ -87,7 +87,11 @@ std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilitie
 }  // namespace
 
 StoreOpener opener_of(const std::string& url) {
-  return scheme_of(url).opener(parse_store_url(url));
+  const Scheme& scheme = scheme_of(url);
+  StoreUrl parsed = parse_store_url(url);
+  StoreOpener opener = scheme.opener(parsed);
+  if (parsed.parameters.empty()) return opener;
+  refuse(parsed, "parameter " + parsed.parameters.begin()->first + " is not known to this store");
 }
 
 const StoreAbilities& abilities_of(std::string_view url) {
@@ -149,17 +153,7 @@ void Store::refuse_use(StoreUse use) const {
   throw Error(ErrorKind::Usage, name() + ": " + obstacle(use, abilities()).value());
 }
 
-void Store::check_log(const std::string& log) const {
-  if (!log.empty() && log.size() <= kMaxRecordKeyBytes &&
-      std::ranges::all_of(log, [](char c) { return is_plain(c, ":_.-"); })) {
-    return;
-  }
-  throw Error(ErrorKind::Usage, name() + ": a log's name is 1 to " + std::to_string(kMaxRecordKeyBytes) +
-                                    " of A-Za-z0-9:_.- and not \"" + log + "\"");
-}
-
 void Store::check_logged(const std::string& log, std::span<const std::string> keys) const {
-  check_log(log);
   for (const std::string& key : keys) {
     if (key.size() <= kMaxLoggedKeyBytes) continue;
     throw Error(ErrorKind::Usage, name() + ": " + log + ": a key of " + std::to_string(key.size()) +

@@ -153,29 +153,28 @@ class Store {
   }
   // Missing keys are passed over.
   virtual void remove_many(std::span<const std::string> /*keys*/) { refuse_use(StoreUse::Write); }
-  // The keys of all records, not of logs, that begin with `prefix`, in any order. A record that is put or
-  // removed meanwhile may be among them or not. Reads all names in the store.
+  // The keys of all records, not of logs, that begin with `prefix`, of which a key could consist, in any
+  // order. A record that is put or removed meanwhile may be among them or not. Reads all names in the store.
   virtual std::vector<std::string> keys_with_prefix(const std::string& /*prefix*/) {
     refuse_use(StoreUse::List);
   }
 
   // Appends the keys in order; returns the position of the last one (without keys: the end). Positions only
-  // rise among all clients. As durable as a put. `log` is named like a record, but is none. Throws Usage,
-  // here and below, for an invalid name or key.
+  // rise among all clients. As durable as a put. `log` is named like a record, but is none. Throws Usage for
+  // a key that is too long.
   virtual LogPosition append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
     refuse_use(StoreUse::Append);
   }
   // The entries behind `after`, oldest first, at most `max_entries` (from 1); trimmed ones are passed over.
-  virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& /*after*/,
+  virtual std::vector<LogEntry> read_after(const std::string& /*log*/, const LogPosition& /*after*/,
                                            std::size_t /*max_entries*/) {
-    check_log(log);
     return {};
   }
   // The last position given out, trimmed or not; all zero for a log that was never begun. If it falls, the
   // store has lost entries.
   LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
-  virtual void trim(const std::string& log, const LogPosition& /*up_to*/) { check_log(log); }
+  virtual void trim(const std::string& /*log*/, const LogPosition& /*up_to*/) {}
   // The log's facts, from the last read_after() of this connection; reads the log if there was none. That has
   // returned no entry behind `end`. Only a store of files, which may be copied one by one, knows `trimmed_to`
   // and `is_cut`.
@@ -205,9 +204,7 @@ class Store {
   // Every read_after() sets this, for facts_of().
   LogFacts& known_facts(const std::string& log) { return facts_[log]; }
 
-  // Every store calls these first. They throw Usage for an invalid log name, or a key that is too long for
-  // a log.
-  void check_log(const std::string& log) const;
+  // Every store calls this before it appends. Throws Usage for a key that is too long for a log.
   void check_logged(const std::string& log, std::span<const std::string> keys) const;
 
  private:

@@ -1,5 +1,6 @@
-// What stores of files share: opening them, their watch, and how they report a failed system call and a value
-// that is no record.
+// What stores of files share: the names in the folder of a dir: store, which an http: or https: store reads
+// from a web server; opening files, their watch, and how they report a failed system call and a value that is
+// no record.
 #pragma once
 
 #include <fcntl.h>
@@ -8,13 +9,36 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
+#include "tools/stores/store_url.hpp"
 
 namespace keysieve {
+
+// A log's file has this before what file_name_of() makes of the log's name.
+inline constexpr std::string_view kLogPrefix = ".log-";
+
+// Holds other bytes after every change to the store. So a client that finds it as it was need not read
+// anything else. It begins with these words, which no page of a web server does.
+inline constexpr std::string_view kChangesFile = ".changes";
+inline constexpr std::string_view kChangesWords = "keysieve changes ";
+
+// The name is neither hidden nor a path, whatever the key. Files that begin with a dot are the store's own.
+inline std::string file_name_of(const std::string& key) {
+  const std::string name = percent_encoded(key, ":_-.");
+  return name.starts_with('.') ? "%2E" + name.substr(1) : name;
+}
+
+// The key of the record in a file of that name; nothing when it holds none.
+inline std::optional<std::string> key_of(const std::string& file_name) {
+  std::string key = percent_decoded(file_name);
+  return file_name_of(key) == file_name ? std::optional(std::move(key)) : std::nullopt;
+}
 
 // Throws "<what>: <errno text>": Permission, CannotCreate when the disk is full or read-only, Data when
 // something else is in the place of a file, else Unavailable.

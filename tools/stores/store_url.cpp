@@ -21,19 +21,7 @@ namespace {
 constexpr std::size_t kMaxPrefixBytes = 64;
 constexpr std::chrono::milliseconds kDefaultTimeout{5000};
 constexpr std::chrono::hours kMaxDuration{24};
-
-// libcurl wants a host; stands in where the URL has none.
-constexpr std::string_view kNoHost = "localhost";
-
-// Whether every colon is followed by a port.
-bool has_ports_alone(std::string_view hosts) {
-  for (std::size_t colon = hosts.find(':'); colon != std::string_view::npos; colon = hosts.find(':')) {
-    hosts.remove_prefix(colon + 1);
-    const std::size_t end = std::min(hosts.find_first_not_of("0123456789"), hosts.size());
-    if (end == 0 || (end < hosts.size() && hosts.find_first_of(",/?#", end) != end)) return false;
-  }
-  return true;
-}
+constexpr const char* kEncodeInPassword = "/ and @ in a password must be written as %2F and %40";
 
 // A path, unless it may be the rest of a URL with too few or too many slashes.
 std::string shown_path(std::string_view path) {
@@ -42,89 +30,62 @@ std::string shown_path(std::string_view path) {
   return "..." + std::string(path.substr(at));
 }
 
-// A URL that could not be taken apart, without anything that might be a password: what lies before an @,
-// unless it can only be a path, and all of it where the @ has been forgotten.
+// A URL that could not be taken apart: what follows its scheme may be a password, unless it can only be a
+// path.
 std::string redacted(std::string_view url) {
-  const std::string_view scheme = url.substr(0, url.find(':') + 1);
-  const std::string_view rest = url.substr(scheme.size());
-  const std::string_view shown = rest.substr(0, std::max(rest.find('?'), rest.rfind('@') + 1));
-  const std::size_t at = shown.rfind('@');
-  if (shown.starts_with('/') && !shown.starts_with("//")) return std::string(scheme) + shown_path(shown);
-  if (at != std::string_view::npos) return std::string(scheme) + "..." + std::string(shown.substr(at));
-  return std::string(scheme).append(has_ports_alone(shown) ? shown : "...");
+  const std::size_t rest = url.find(':') + 1;
+  const std::string_view path = url.substr(rest, std::max(url.find('?'), url.rfind('@') + 1) - rest);
+  const bool is_path = path.starts_with('/') && !path.starts_with("//");
+  return std::string(url.substr(0, rest)) + (is_path ? shown_path(path) : "...");
 }
 
 [[noreturn]] void refuse_text(std::string_view url, const std::string& reason) {
   throw Error(ErrorKind::Usage, redacted(url) + ": " + reason);
 }
 
-using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
-
-using CurlText = std::unique_ptr<char, decltype([](char* text) { curl_free(text); })>;
-
-// Nothing when the URL has no such part.
-std::optional<std::string> part_of(const Handle& handle, CURLUPart part, unsigned flags,
-                                   std::string_view url) {
-  char* text = nullptr;
-  const CURLUcode code = curl_url_get(handle.get(), part, &text, flags);
-  const CurlText owned(text);
-  if (code == CURLUE_OK) return std::string(text);
-  if (code == CURLUE_URLDECODE) refuse_text(url, "a control character is encoded in it");
-  return std::nullopt;
-}
-
-// A URL for libcurl, which accepts one host.
-struct OneHostUrl {
-  std::string text;  // scheme:/path and scheme://user@/path with a host that stands in
-  bool has_host = false;
-  std::vector<std::string> further_hosts{};
-};
-
-OneHostUrl with_one_host(std::string_view url, std::size_t colon) {
-  std::string_view rest = url.substr(colon + 1);
-  if (!rest.starts_with('/')) refuse_text(url, "an absolute path or //host must follow the scheme");
-  std::string_view authority;
-  if (rest.starts_with("//")) {
-    authority = rest.substr(2, std::min(rest.find_first_of("/?#", 2), rest.size()) - 2);
-    rest.remove_prefix(2 + authority.size());
-  }
-  const std::size_t hosts_at = authority.rfind('@') + 1;  // 0 without one
-  const std::size_t first_end = std::min(authority.find(',', hosts_at), authority.size());
-  OneHostUrl one;
-  for (std::string_view hosts = authority.substr(first_end); !hosts.empty();) {
-    const std::size_t end = std::min(hosts.find(',', 1), hosts.size());
-    one.further_hosts.emplace_back(hosts.substr(1, end - 1));
-    hosts.remove_prefix(end);
-  }
-  one.has_host = first_end > hosts_at;
-  one.text = std::string(url.substr(0, colon)).append("://").append(authority.substr(0, first_end));
-  if (!one.has_host) one.text.append(kNoHost);
-  one.text.append(rest);
-  return one;
-}
-
-Handle parsed_by_libcurl(const std::string& text, std::string_view url) {
-  Handle handle(curl_url(), &curl_url_cleanup);
-  if (handle == nullptr) throw std::bad_alloc();
-  const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, text.c_str(),
-                                      CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS | CURLU_ALLOW_SPACE);
-  if (code != CURLUE_OK) refuse_text(url, curl_url_strerror(code));
-  return handle;
-}
-
-StoreHost host_of(const Handle& handle, std::string_view url) {
-  StoreHost host{part_of(handle, CURLUPART_HOST, CURLU_URLDECODE, url).value_or("")};
-  if (host.name.starts_with('[')) host.name = host.name.substr(1, host.name.size() - 2);
-  if (const auto port = part_of(handle, CURLUPART_PORT, CURLU_URLDECODE, url)) {
-    std::from_chars(port->data(), port->data() + port->size(), host.port);
-  }
-  return host;
+bool has_control_character(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char c) { return c < ' '; });
 }
 
 std::string decoded(std::string_view text, std::string_view url) {
   std::string result = percent_decoded(text);
-  if (result.find('\0') != std::string::npos) refuse_text(url, "a NUL is encoded in it");
+  if (has_control_character(result)) refuse_text(url, "a control character is encoded in it");
   return result;
+}
+
+// Of "name", "name:port", or the same with [an IPv6 address].
+StoreHost host_of(std::string_view text, std::string_view url) {
+  const bool is_address = text.starts_with('[');
+  const std::size_t begin = is_address ? 1 : 0;
+  const std::size_t end = std::min(
+      is_address ? text.find_first_not_of("0123456789abcdefABCDEF:.", begin) : text.find(':'), text.size());
+  StoreHost host{decoded(text.substr(begin, end - begin), url)};
+  std::string_view rest = text.substr(end);
+  if (host.name.empty()) refuse_text(url, "a host is missing");
+  if (is_address && !rest.starts_with(']')) refuse_text(url, "an address must be in [brackets]");
+  rest.remove_prefix(begin);
+  if (rest.empty()) return host;
+  const auto port = rest.starts_with(':') ? whole_number(rest.substr(1), kMaxPort) : std::nullopt;
+  if (!port) refuse_text(url, "a port must be a number from 0 to " + std::to_string(kMaxPort));
+  host.port = static_cast<int>(*port);
+  return host;
+}
+
+// What stands between the slashes behind the scheme and the path.
+void take_authority(StoreUrl& parsed, std::string_view authority, std::string_view url) {
+  const std::size_t hosts_at = authority.rfind('@') + 1;  // 0 without one
+  if (hosts_at != 0) {
+    const std::string_view login = authority.substr(0, hosts_at - 1);
+    const std::string_view user = login.substr(0, login.find(':'));
+    if (login.find('@') != std::string_view::npos) refuse_text(url, kEncodeInPassword);
+    parsed.user = decoded(user, url);
+    if (user.size() < login.size()) parsed.password = decoded(login.substr(user.size() + 1), url);
+  }
+  for (std::size_t begin = hosts_at; hosts_at < authority.size() && begin <= authority.size();) {
+    const std::size_t end = std::min(authority.find(',', begin), authority.size());
+    parsed.hosts.push_back(host_of(authority.substr(begin, end - begin), url));
+    begin = end + 1;
+  }
 }
 
 std::map<std::string, std::string> parameters_of(std::string_view query, std::string_view url) {
@@ -177,6 +138,13 @@ std::string percent_encoded(std::string_view text, std::string_view others) {
   return result;
 }
 
+std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_one = error == std::errc{} && end == text.data() + text.size() && number <= most;
+  return is_one ? std::optional(number) : std::nullopt;
+}
+
 std::string to_text(const StoreHost& host) {
   const bool is_ipv6 = host.name.find(':') != std::string::npos;
   const std::string port = host.port == 0 ? "" : ":" + std::to_string(host.port);
@@ -186,40 +154,36 @@ std::string to_text(const StoreHost& host) {
 std::string percent_decoded(std::string_view text) {
   if (text.empty()) return {};  // libcurl takes it for a text that ends with NUL
   int size = 0;
-  const CurlText owned(curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size));
+  const std::unique_ptr<char, decltype(&curl_free)> owned(
+      curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size), curl_free);
   if (owned == nullptr) throw std::bad_alloc();
   return {owned.get(), static_cast<std::size_t>(size)};
 }
 
 StoreUrl parse_store_url(const std::string& url) {
-  // libcurl would take what stands before it for the whole URL.
-  if (url.find('\0') != std::string::npos) throw Error(ErrorKind::Usage, "a store's URL with a NUL in it");
+  if (has_control_character(url))
+    throw Error(ErrorKind::Usage, "a store's URL with a control character in it");
   const std::size_t colon = url.find(':');
   if (colon == std::string::npos) refuse_text(url, "is not the URL of a store");
-  const OneHostUrl one = with_one_host(url, colon);
-  const Handle handle = parsed_by_libcurl(one.text, url);
-  const auto part = [&](CURLUPart which) { return part_of(handle, which, CURLU_URLDECODE, url); };
-  if (part(CURLUPART_FRAGMENT)) refuse_text(url, "# must be written as %23");
+  const std::string_view rest = std::string_view(url).substr(colon + 1);
+  if (!rest.starts_with('/')) refuse_text(url, "an absolute path or //host must follow the scheme");
+  if (rest.find('#') != std::string_view::npos) refuse_text(url, "# must be written as %23");
+  std::string_view path = rest.substr(0, rest.find('?'));
+  const std::string_view query = rest.substr(std::min(path.size() + 1, rest.size()));
 
   StoreUrl parsed;
   parsed.scheme = url.substr(0, colon);
-  parsed.user = part(CURLUPART_USER).value_or("");
-  parsed.password = part(CURLUPART_PASSWORD);
-  if (one.has_host) parsed.hosts.push_back(host_of(handle, url));
-  for (const std::string& further : one.further_hosts) {
-    if (parsed.hosts.empty() || further.empty()) refuse_text(url, "a host is missing next to a comma");
-    parsed.hosts.push_back(host_of(parsed_by_libcurl(parsed.scheme + "://" + further, url), url));
+  if (path.starts_with("//")) {
+    const std::size_t end = std::min(path.find('/', 2), path.size());
+    take_authority(parsed, path.substr(2, end - 2), url);
+    path.remove_prefix(end);
   }
-  parsed.path = part(CURLUPART_PATH).value_or("");
-  if (parsed.path == "/") parsed.path.clear();
   // An unencoded slash in a password would otherwise end up in the path and be shown.
-  if (one.has_host && parsed.path.find('@') != std::string::npos) {
-    refuse_text(url, "/ and @ in a password must be written as %2F and %40");
-  }
+  if (!parsed.hosts.empty() && path.find('@') != std::string_view::npos) refuse_text(url, kEncodeInPassword);
+  parsed.path = path == "/" ? "" : decoded(path, url);
   parsed.name = name_of(parsed);
-  const std::string query = part_of(handle, CURLUPART_QUERY, 0, url).value_or("");
   // Nor may an unencoded ? make parameters of it, whose names and values are shown.
-  if (query.find('@') != std::string::npos) {
+  if (query.find('@') != std::string_view::npos) {
     refuse_text(url, "? in a password must be written as %3F, and @ in a parameter as %40");
   }
   parsed.parameters = parameters_of(query, url);
@@ -244,12 +208,6 @@ std::chrono::milliseconds take_timeout(StoreUrl& url) {
   const auto timeout = take_duration(url, "timeout").value_or(kDefaultTimeout);
   if (timeout.count() == 0) refuse(url, "timeout must be above 0");
   return timeout;
-}
-
-void refuse_other_parameters(const StoreUrl& url) {
-  if (!url.parameters.empty()) {
-    refuse(url, "parameter " + url.parameters.begin()->first + " is not known to this store");
-  }
 }
 
 std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& name) {

@@ -1,8 +1,9 @@
-// A store's URL taken apart by libcurl's parser, for the openers of the stores.
+// A store's URL taken apart, for the openers of the stores.
 #pragma once
 
 #include <chrono>
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,8 @@
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
+
+inline constexpr std::uint64_t kMaxPort = 65535;
 
 struct StoreHost {
   std::string name;  // IPv6 addresses without brackets
@@ -40,6 +43,9 @@ bool is_plain(char c, std::string_view others) noexcept;
 std::string percent_encoded(std::string_view text, std::string_view others);
 std::string percent_decoded(std::string_view text);
 
+// Nothing unless the text is a whole number from 0 to `most`.
+std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = UINT64_MAX);
+
 // Throws Usage, which never shows what might be a password.
 StoreUrl parse_store_url(const std::string& url);
 
@@ -59,12 +65,11 @@ auto or_refuse(const StoreUrl& url, const std::string& subject, const Parse& par
   }
 }
 
-// Each store takes the parameters that it knows; any that are left are refused.
+// Each store takes the parameters that it knows; opener_of() refuses any that are left.
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name);
 std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url,
                                                        const std::string& name);  // up to a day
 std::chrono::milliseconds take_timeout(StoreUrl& url);
-void refuse_other_parameters(const StoreUrl& url);
 
 // The path of a file that holds a secret; nothing without the parameter.
 std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& name);

@@ -62,20 +62,14 @@ std::string header_of(const Download& download, const char* name) {
   return find(0) && find(header->amount - 1) ? header->value : "";
 }
 
-// The last coding of a Transfer-Encoding decides where the body ends, and only chunked has an end of its own
-// (RFC 9112, 6.3).
-bool ends_chunked(std::string_view codings) {
-  const std::size_t begin = codings.find_last_of(", \t") + 1;  // npos + 1: the first character
-  return curl_strequal(std::string(codings.substr(begin)).c_str(), "chunked") != 0;
-}
-
 // Otherwise a body that was cut looks whole.
 bool has_known_end(const Download& download) {
   long version = 0;
   curl_easy_getinfo(download.easy.get(), CURLINFO_HTTP_VERSION, &version);
   if (version >= CURL_HTTP_VERSION_2_0) return true;
-  const std::string codings = header_of(download, "Transfer-Encoding");
-  return codings.empty() ? !header_of(download, "Content-Length").empty() : ends_chunked(codings);
+  const std::string coding = header_of(download, "Transfer-Encoding");
+  return coding.empty() ? !header_of(download, "Content-Length").empty()
+                        : curl_strequal(coding.c_str(), "chunked") != 0;
 }
 
 class CurlClient final : public WebClient {

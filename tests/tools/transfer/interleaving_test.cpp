@@ -50,7 +50,7 @@ class Interleaving : public ::testing::Test {
   TemporaryDirectory directory_{fast_folder()};
 };
 
-const std::array kStores{kDir, kLmdb, kRedisUnix, kRedisCluster, kMemcached, kMemcachedWithoutCas, kHttp};
+const std::array kStores{kDir, kLmdb, kRedisUnix, kRedisCluster, kMemcached, kHttp};
 
 // All orders run over one store, whose steps are the same as over the others. Some of them run over each
 // other store, and the rest nightly.

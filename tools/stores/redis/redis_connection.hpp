@@ -39,7 +39,7 @@ std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 
 // The kind of an error: its first word, in capitals.
 std::string_view code_of(const redisReply& error) noexcept;
-// Whether user, password or rights caused the error. Knows older servers' replies to AUTH too.
+// Whether user, password or rights caused the error.
 bool refuses_user(const redisReply& reply) noexcept;
 // Throws for an error the exception that fits it: "<server's name>: <key that the command was about>: <the
 // server's text>".
@@ -90,11 +90,8 @@ class RedisConnection {
   // to a subscriber, which is no reply.
   RedisReply receive_if_there(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
 
-  // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.
-  std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
-  RedisReply exchange(const RedisCommand& command) {
-    return std::move(exchange(std::span(&command, 1)).front());
-  }
+  // Sends one command and receives its reply; throws as check_reply() does.
+  RedisReply exchange(const RedisCommand& command, std::size_t max_bytes = kAnyReplyBytes);
 
   // Readable when a reply comes; -1 when not connected.
   [[nodiscard]] int descriptor() const noexcept { return context_ == nullptr ? -1 : context_->fd; }

@@ -1,7 +1,6 @@
 #include "tools/stores/redis/redis_servers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <thread>
 #include <utility>
@@ -180,10 +179,8 @@ std::optional<RedisHost> RedisServers::named_by(const RedisHost& sentinel) const
   }
   const auto parts = elements_of(*reply);
   if (parts.size() != 2) return std::nullopt;
-  const std::string_view port_text = text_of(*parts[1]);
-  int port = 0;
-  std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
-  return RedisHost{std::string(text_of(*parts[0])), port};
+  const auto port = whole_number(text_of(*parts[1]), kMaxPort).value_or(0);
+  return RedisHost{std::string(text_of(*parts[0])), static_cast<int>(port)};
 }
 
 void RedisServers::ask_last(const RedisHost& host) {
@@ -204,27 +201,9 @@ void RedisServers::take_slots(RedisSlots slots) {
 
 // Carries out the commands that have no reply yet. False when some were redirected.
 bool RedisServers::carry(std::vector<Passage>& passages, Effect effect) {
-  std::optional<RedisOutage> outage;
-  const bool is_impatient = settings_.failover.count() == 0;  // one silent master is enough
-  const auto unless_out = [&](const RedisHost& host, const auto& step) {
-    if (outage && is_impatient) return false;
-    try {
-      step();
-      return true;
-    } catch (const RedisOutage& caught) {
-      ask_last(host);
-      outage = caught;
-      return false;
-    }
-  };
-  auto groups = groups_of(passages);
-  std::erase_if(groups, [&](const auto& group) {
-    return !unless_out(group.first, [&] { send(group.first, group.second, effect); });
-  });
-  for (const auto& group : groups) {
-    unless_out(group.first, [&] { receive(group.first, group.second, effect); });
-  }
-  if (outage) throw RedisOutage(*outage);
+  const auto groups = groups_of(passages);
+  for (const auto& [host, group] : groups) send(host, group, effect);
+  for (const auto& [host, group] : groups) receive(host, group, effect);
   return std::ranges::none_of(passages, [](const Passage& passage) { return passage.reply == nullptr; });
 }
 
@@ -233,17 +212,17 @@ std::map<RedisHost, RedisServers::Group> RedisServers::groups_of(std::vector<Pas
   for (Passage& passage : passages) {
     if (passage.reply != nullptr) continue;
     const auto asked_at = std::exchange(passage.asked_at, std::nullopt);
-    groups[asked_at ? *asked_at : master_of(passage.command->key)].push_back(
-        {&passage, asked_at.has_value()});
+    passage.is_asking = asked_at.has_value();
+    groups[asked_at ? *asked_at : master_of(passage.command->key)].push_back(&passage);
   }
   return groups;
 }
 
 void RedisServers::send(const RedisHost& host, const Group& group, Effect effect) {
   std::vector<RedisCommand> words;
-  for (const Leg& leg : group) {
-    if (leg.is_asking) words.push_back(kAskingCommand);
-    words.push_back(leg.passage->command->words);
+  for (const Passage* passage : group) {
+    if (passage->is_asking) words.push_back(kAskingCommand);
+    words.push_back(passage->command->words);
   }
   if (must_replicate(host, effect)) words.push_back(replicas_.command());
   connection_to(host).send(words);
@@ -253,23 +232,23 @@ void RedisServers::send(const RedisHost& host, const Group& group, Effect effect
 void RedisServers::receive(const RedisHost& host, const Group& group, Effect effect) {
   RedisConnection& connection = connection_to(host);
   std::vector<RedisReply> replies;
-  for (const Leg& leg : group) {
-    if (leg.is_asking) connection.receive();
-    const KeyedCommand& command = *leg.passage->command;
+  for (const Passage* passage : group) {
+    if (passage->is_asking) connection.receive();
+    const KeyedCommand& command = *passage->command;
     replies.push_back(connection.receive(command.key, command.max_reply_bytes));
   }
   const RedisReply replicated = must_replicate(host, effect) ? connection.receive() : nullptr;
   bool is_any_done = false;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    if (redirect(*group[i].passage, *replies[i], host)) {
+    if (redirect(*group[i], *replies[i], host)) {
       replies[i].reset();
     } else {
-      check_reply(*replies[i], connection.address().name, group[i].passage->command->key);
+      check_reply(*replies[i], connection.address().name, group[i]->command->key);
       is_any_done = true;
     }
   }
   if (replicated != nullptr && is_any_done) replicas_.check(*replicated, connection.address().name);
-  for (std::size_t i = 0; i < group.size(); ++i) group[i].passage->reply = std::move(replies[i]);
+  for (std::size_t i = 0; i < group.size(); ++i) group[i]->reply = std::move(replies[i]);
 }
 
 bool RedisServers::redirect(Passage& passage, const redisReply& reply, const RedisHost& asked) {

@@ -101,13 +101,9 @@ class RedisServers {
     const KeyedCommand* command;
     RedisReply reply{};
     std::optional<RedisHost> asked_at{};  // in the next try only, while its slot moves there
+    bool is_asking = false;               // in this try
   };
-  // What goes to one server in one try.
-  struct Leg {
-    Passage* passage;
-    bool is_asking;
-  };
-  using Group = std::vector<Leg>;
+  using Group = std::vector<Passage*>;  // to one server in one try
 
   void try_until_done(const std::function<bool()>& attempt);
   void locate();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/crc.hpp>
-#include <charconv>
 #include <set>
 
 namespace keysieve {
@@ -18,15 +17,6 @@ std::string_view hashed_part(std::string_view key) noexcept {
   if (close == std::string_view::npos || close == open + 1) return key;
   return key.substr(open + 1, close - open - 1);
 }
-
-std::optional<std::size_t> parse_number(std::string_view text, std::size_t limit) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number >= limit) return std::nullopt;
-  return number;
-}
-
-constexpr std::size_t kPorts = 65536;
 
 // [address, port, ...]
 RedisHost host_of(const redisReply& node, const RedisHost& asked, const std::string& server_name) {
@@ -53,8 +43,8 @@ std::optional<RedisRedirection> parse_redirection(std::string_view error_text, c
   const std::size_t host_at = error_text.find(' ', slot_at) + 1;
   const std::size_t colon = error_text.rfind(':');
   if (slot_at == 0 || host_at == 0 || colon == std::string_view::npos || colon < host_at) return std::nullopt;
-  const auto slot = parse_number(error_text.substr(slot_at, host_at - 1 - slot_at), kRedisSlots);
-  const auto port = parse_number(error_text.substr(colon + 1), kPorts);
+  const auto slot = whole_number(error_text.substr(slot_at, host_at - 1 - slot_at), kRedisSlots - 1);
+  const auto port = whole_number(error_text.substr(colon + 1), kMaxPort);
   if (!slot || !port) return std::nullopt;
   const std::string_view host = error_text.substr(host_at, colon - host_at);
   return RedisRedirection{*slot, {host.empty() ? asked.name : std::string(host), static_cast<int>(*port)}};

@@ -1,6 +1,5 @@
 // The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <set>
 
@@ -33,16 +32,6 @@ constexpr std::size_t kShownFieldBytes = 64;
 // Keys per script: the server serves no other client meanwhile.
 constexpr std::size_t kScriptKeys = 1000;
 constexpr std::size_t kScriptBytes = std::size_t{1} << 20;
-
-// For SCAN's MATCH.
-std::string glob_of_prefix(std::string_view prefix) {
-  std::string glob;
-  for (const char c : prefix) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
-    glob += c;
-  }
-  return glob + '*';
-}
 
 // An entry of a log.
 struct StreamEntry {
@@ -123,15 +112,13 @@ class RedisStore final : public Store {
   }
 
   std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
-    const std::string glob = glob_of_prefix(prefix);
+    const std::string glob = prefix + "*";
     std::set<std::string> keys;  // SCAN may name one more than once
     servers_.visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
       do {
-        const RedisCommand scan{"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"};
-        server.send(std::span(&scan, 1));
-        const RedisReply reply = server.receive(glob, kMaxScanReplyBytes);
-        check_reply(*reply, server.address().name);
+        const RedisReply reply = server.exchange(
+            {"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"}, kMaxScanReplyBytes);
         const auto parts = elements_of(*reply);
         if (parts.size() != 2) refuse_reply("SCAN");
         cursor = text_of(*parts[0]);
@@ -158,7 +145,6 @@ class RedisStore final : public Store {
 
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
-    check_log(log);
     const LogFacts facts = known_facts(log) = find_facts(log, known_facts(log));
     std::vector<LogEntry> entries;
     LogPosition read_to = after;
@@ -170,15 +156,11 @@ class RedisStore final : public Store {
   }
 
   void trim(const std::string& log, const LogPosition& up_to) override {
-    check_log(log);
     const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
     write({log, {"EVAL", kTrimScript, "1", log, first_kept}});
   }
 
-  void mark(const std::string& log) override {
-    check_log(log);
-    write({log, {"EVAL", kMarkScript, "1", log}});
-  }
+  void mark(const std::string& log) override { write({log, {"EVAL", kMarkScript, "1", log}}); }
 
   std::vector<std::string> risks(bool to_adds) override {
     std::set<std::string> risks;  // of all servers
@@ -327,14 +309,6 @@ class RedisStore final : public Store {
     return *position;
   }
 
-  [[nodiscard]] std::uint64_t number_of(const redisReply& reply, const std::string& log) const {
-    const std::string_view text = text_of(reply);
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) refuse_reply(log);
-    return number;
-  }
-
   // [position, [field, value, ...]]
   [[nodiscard]] StreamEntry entry_of(const redisReply& reply, const std::string& log) const {
     const auto parts = elements_of(reply);
@@ -352,7 +326,9 @@ class RedisStore final : public Store {
     const std::size_t end = fields.size();
     if (end >= 4 && text_of(*fields[end - 4]) == kBegunField && text_of(*fields[end - 2]) == kCountField) {
       entry.begun = position_of(*fields[end - 3], log);
-      entry.count = number_of(*fields[end - 1], log);
+      const auto count = whole_number(text_of(*fields[end - 1]));
+      if (!count) refuse_reply(log);
+      entry.count = *count;
     }
     return entry;
   }
@@ -366,10 +342,9 @@ class RedisStore final : public Store {
 
 }  // namespace
 
-StoreOpener redis_store_opener(StoreUrl url) {
-  auto read_settings = redis_settings_of(url);
-  return [read_settings = std::move(read_settings), url = std::move(url)](IfMissing /*if_missing*/,
-                                                                          Patience patience) {
+StoreOpener redis_store_opener(StoreUrl& url) {
+  const auto read_settings = redis_settings_of(url);
+  return [=](IfMissing /*if_missing*/, Patience patience) {
     RedisSettings settings = read_settings();
     if (patience == Patience::None) settings.failover = {};
     return std::make_unique<RedisStore>(settings, url);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/store_url.hpp"
@@ -18,12 +17,9 @@ constexpr int kMaxWaitReplicas = 1000;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
 
 int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
-  int number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > max) {
-    refuse(url, what + " must be a number from 0 to " + std::to_string(max));
-  }
-  return number;
+  const auto number = whole_number(text, static_cast<std::uint64_t>(max));
+  if (!number) refuse(url, what + " must be a number from 0 to " + std::to_string(max));
+  return static_cast<int>(*number);
 }
 
 int database_of(const StoreUrl& url, const std::string& text) {
@@ -108,7 +104,6 @@ std::function<RedisSettings()> redis_settings_of(StoreUrl& url) {
   if (const auto replicas = take_parameter(url, "wait_replicas")) {
     settings.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
   }
-  refuse_other_parameters(url);
   return [=] {
     RedisSettings current = settings;
     if (tls_files) current.address.tls = or_refuse(url, "", [&] { return make_redis_tls(*tls_files); });
