@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include "core/builder/base/file_io.hpp"

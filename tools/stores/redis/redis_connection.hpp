@@ -5,7 +5,6 @@
 #include <hiredis/hiredis.h>
 
 #include <chrono>
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>

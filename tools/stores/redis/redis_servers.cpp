@@ -25,24 +25,13 @@ bool is_in(const std::vector<RedisHost>& hosts, const RedisHost& host) {
 
 // The server must give up well before the connection does, or its count of replicas would be lost. It looks
 // for expired waits only `hz` times per second, every 100 ms by default.
-ReplicaDemand::ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout)
-    : is_default_(!replicas),
-      replicas_(replicas.value_or(1)),
-      replicas_text_(std::to_string(replicas_)),
-      patience_text_(std::to_string(std::max<std::int64_t>(1, timeout.count() / 2))) {}
-
-void ReplicaDemand::check(const redisReply& reply, const std::string& server_name) const {
-  check_reply(reply, server_name);
-  if (reply.integer >= replicas_) return;
-  throw Error(ErrorKind::Unavailable, server_name + ": only " + std::to_string(reply.integer) + " of " +
-                                          replicas_text_ + " replicas have it after " + patience_text_ +
-                                          " ms" +
-                                          (is_default_ ? " (with ?wait_replicas=0 none needs to)" : ""));
+std::array<std::string, 3> wait_command(int replicas, std::chrono::milliseconds timeout) {
+  return {"WAIT", std::to_string(replicas), std::to_string(std::max<std::int64_t>(1, timeout.count() / 2))};
 }
 
 RedisServers::RedisServers(const RedisSettings& settings)
     : settings_(settings),
-      replicas_(settings.wait_replicas, settings.address.timeout),
+      wait_(wait_command(settings.wait_replicas.value_or(1), settings.address.timeout)),
       candidates_(settings.hosts) {}
 
 void RedisServers::connect() {
@@ -224,7 +213,7 @@ void RedisServers::send(const RedisHost& host, const Group& group, Effect effect
     if (passage->is_asking) words.push_back(kAskingCommand);
     words.push_back(passage->command->words);
   }
-  if (must_replicate(host, effect)) words.push_back(replicas_.command());
+  if (must_replicate(host, effect)) words.emplace_back(wait_.begin(), wait_.end());
   connection_to(host).send(words);
 }
 
@@ -247,8 +236,17 @@ void RedisServers::receive(const RedisHost& host, const Group& group, Effect eff
       is_any_done = true;
     }
   }
-  if (replicated != nullptr && is_any_done) replicas_.check(*replicated, connection.address().name);
+  if (replicated != nullptr && is_any_done) check_replicas(*replicated, connection.address().name);
   for (std::size_t i = 0; i < group.size(); ++i) group[i]->reply = std::move(replies[i]);
+}
+
+void RedisServers::check_replicas(const redisReply& reply, const std::string& server_name) const {
+  check_reply(reply, server_name);
+  if (reply.integer >= settings_.wait_replicas.value_or(1)) return;
+  throw Error(ErrorKind::Unavailable,
+              server_name + ": only " + std::to_string(reply.integer) + " of " + wait_[1] +
+                  " replicas have it after " + wait_[2] + " ms" +
+                  (settings_.wait_replicas ? "" : " (with ?wait_replicas=0 none needs to)"));
 }
 
 bool RedisServers::redirect(Passage& passage, const redisReply& reply, const RedisHost& asked) {

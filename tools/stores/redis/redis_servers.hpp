@@ -2,10 +2,10 @@
 // of a cluster. Each command names one key, which chooses among several servers.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,7 +39,7 @@ struct RedisSettings {
   RedisAddress address;                  // one server's; the others differ in host and port
   std::vector<RedisHost> hosts;          // to ask for masters: nodes, or sentinels; none: it is the address
   std::string master_name;               // the master's name, as sentinels know it
-  std::optional<int> wait_replicas{};    // how many each write must reach
+  std::optional<int> wait_replicas{};    // how many each write must reach; nothing: one, if there are any
   std::chrono::milliseconds failover{};  // how long to retry after an outage
 };
 
@@ -47,29 +47,9 @@ struct RedisSettings {
 // throws Usage, and the errors of reading files.
 std::function<RedisSettings()> redis_settings_of(StoreUrl& url);
 
-// Checks that writes have reached replicas, as `?wait_replicas=` asks: a failover loses those that have
-// not.
-class ReplicaDemand {
- public:
-  // Requires at least so many (0: none; nothing: one, if the server has any). The server must answer within
-  // `timeout`, the limit for each answer.
-  ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout);
-
-  // Whether to wait for the replicas of a server.
-  [[nodiscard]] bool applies_to(Effect effect, bool has_replicas) const noexcept {
-    return effect == Effect::Writes && replicas_ > 0 && (has_replicas || !is_default_);
-  }
-  // WAIT: to be sent after the writes, over the same connection. Refers to this object.
-  [[nodiscard]] RedisCommand command() const { return {"WAIT", replicas_text_, patience_text_}; }
-  // Checks the reply to WAIT. Throws Unavailable.
-  void check(const redisReply& reply, const std::string& server_name) const;
-
- private:
-  bool is_default_;
-  int replicas_;
-  std::string replicas_text_;
-  std::string patience_text_;
-};
+// WAIT, to be sent after writes over the same connection: a failover loses those that have not reached
+// replicas. The server must answer within `timeout`, the limit for each answer.
+std::array<std::string, 3> wait_command(int replicas, std::chrono::milliseconds timeout);
 
 // Each command goes to the master that has its key. Each master gets one pipeline; all are sent before a
 // reply is read. If a master is lost, has become a replica or still lacks data, or a slot moves, commands are
@@ -119,14 +99,17 @@ class RedisServers {
   void receive(const RedisHost& host, const Group& group, Effect effect);
   bool redirect(Passage& passage, const redisReply& reply, const RedisHost& asked);
   [[nodiscard]] bool must_replicate(const RedisHost& host, Effect effect) const noexcept {
-    return replicas_.applies_to(effect, slots_.has_replicas(host));
+    const bool is_asked_for =
+        settings_.wait_replicas ? *settings_.wait_replicas > 0 : slots_.has_replicas(host);
+    return effect == Effect::Writes && is_asked_for;
   }
+  void check_replicas(const redisReply& reply, const std::string& server_name) const;
   [[nodiscard]] const RedisHost& master_of(std::string_view key) const;
   RedisConnection& connection_to(const RedisHost& host);
   [[noreturn]] void fail(const std::string& reason) const;
 
   RedisSettings settings_;
-  ReplicaDemand replicas_;
+  std::array<std::string, 3> wait_;
   RedisSlots slots_;                   // empty: the masters are not known
   std::vector<RedisHost> candidates_;  // to ask for them, in this order
   bool is_named_ = false;              // a sentinel has named a master, reached or not

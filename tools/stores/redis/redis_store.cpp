@@ -225,19 +225,26 @@ class RedisStore final : public Store {
     return keys.first(count);
   }
 
+  std::vector<StreamEntry> range(std::string_view command, const std::string& log, const LogPosition& from,
+                                 const LogPosition& to, std::size_t count) {
+    const std::array words{to_text(from), to_text(to), std::to_string(count)};
+    const RedisReply reply =
+        read({log, {command, log, words[0], words[1], "COUNT", words[2]}, kMaxLogReplyBytes});
+    const auto found = elements_of(*reply);
+    if (found.size() > count) refuse_reply(log);
+    std::vector<StreamEntry> entries;
+    for (const redisReply* one : found) entries.push_back(entry_of(*one, log));
+    return entries;
+  }
+
   // As the last entry says that says anything. Goes back no further than to what it has found before, if
   // that is still there.
   LogFacts find_facts(const std::string& log, const LogFacts& known) {
     LogFacts facts;
     std::size_t count = 1;
     for (LogPosition up_to = log_position(~std::uint64_t{0}, ~std::uint64_t{0});;) {
-      const std::string from = to_text(up_to);
-      const std::string words = std::to_string(count);
-      const RedisReply reply = read({log, {"XREVRANGE", log, from, "-", "COUNT", words}, kMaxLogReplyBytes});
-      const auto found = elements_of(*reply);
-      if (found.size() > count) refuse_reply(log);
-      for (const redisReply* one : found) {
-        const StreamEntry entry = entry_of(*one, log);
+      const std::vector<StreamEntry> found = range("XREVRANGE", log, up_to, {}, count);
+      for (const StreamEntry& entry : found) {
         if (entry.position > up_to) refuse_reply(log);  // this would not end
         if (facts.end == LogPosition{}) facts.end = entry.position;
         if (entry.begun != LogPosition{})
@@ -256,15 +263,8 @@ class RedisStore final : public Store {
                     std::size_t max_entries, std::vector<LogEntry>& entries) {
     const LogPosition from = next_log_position(read_to, 0);
     if (from < read_to) return false;
-    const std::string from_text = to_text(from);
-    const std::string end_text = to_text(end);
-    const std::string count = std::to_string(max_entries);
-    const RedisReply reply =
-        read({log, {"XRANGE", log, from_text, end_text, "COUNT", count}, kMaxLogReplyBytes});
-    const auto taken = elements_of(*reply);
-    if (taken.size() > max_entries) refuse_reply(log);
-    for (const redisReply* one : taken) {
-      StreamEntry entry = entry_of(*one, log);
+    std::vector<StreamEntry> taken = range("XRANGE", log, from, end, max_entries);
+    for (StreamEntry& entry : taken) {
       if (entry.position <= read_to) refuse_reply(log);  // its reader would go round in circles
       read_to = entry.position;
       const std::uint64_t ordinal = entry.begun == LogPosition{} ? 0 : entry.count;

@@ -1,14 +1,12 @@
 #include "tools/stores/redis/redis_tls.hpp"
 
 #ifdef KEYSIEVE_REDIS_TLS
-#include <arpa/inet.h>
 #include <hiredis/hiredis_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
 
-#include <array>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -50,17 +48,9 @@ void require(bool is_done, const std::string& what) {
   if (!is_done) throw Error(ErrorKind::Usage, what + ": " + take_tls_failure().reason);
 }
 
-bool is_ip_address(const std::string& host) {
-  std::array<unsigned char, sizeof(in6_addr)> address{};
-  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
-}
-
-// hiredis checks who has signed the certificate, but not for which host it is.
+// hiredis checks who has signed the certificate, but not for which host it is: a name or an address.
 bool expect_host(SSL* session, const std::string& host) {
-  if (is_ip_address(host)) {
-    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1;
-  }
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1) return true;
   return SSL_set1_host(session, host.c_str()) == 1 && SSL_set_tlsext_host_name(session, host.c_str()) == 1;
 }
 
