@@ -129,7 +129,7 @@ void RedisConnection::begin_tls() {
   const auto wait = [&](short events) {
     if (!pace.wait(events)) fail_as_late("no TLS");
   };
-  const TlsFailure failure = address_.tls->begin(*context_, address_.host, wait);
+  const TlsFailure failure = keysieve::begin_tls(*address_.tls, *context_, address_.host, wait);
   if (!failure.reason.empty()) fail("no TLS", failure);
   append({"PING"});
   const RedisReply reply = receive();

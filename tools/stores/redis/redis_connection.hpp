@@ -54,8 +54,8 @@ struct RedisAddress {
   std::string user;
   std::string password;
   int database = 0;
-  std::chrono::milliseconds timeout{};    // to connect, and for each answer or 64 KiB of it
-  std::shared_ptr<const RedisTls> tls{};  // none: in the clear
+  std::chrono::milliseconds timeout{};  // to connect, and for each answer or 64 KiB of it
+  TlsContext tls{};                     // none: in the clear
 };
 
 // The address of another server of the same store: only host and port differ. Throws Data if no host can have

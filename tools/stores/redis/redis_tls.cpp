@@ -18,11 +18,6 @@ namespace keysieve {
 
 namespace {
 
-struct FreeTls {
-  void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
-  void operator()(SSL* session) const noexcept { SSL_free(session); }
-};
-
 // An alert of the server; OpenSSL gives it a reason of its own, from an offset on.
 constexpr int kNoAlert = -1;
 int alert_of(unsigned long code) noexcept {
@@ -64,59 +59,6 @@ TlsFailure failure_of(SSL* session, const std::string& host, int error_number) {
   return failure;
 }
 
-class OpensslTls final : public RedisTls {
- public:
-  explicit OpensslTls(const TlsFiles& files) : context_(SSL_CTX_new(TLS_client_method())) {
-    if (context_ == nullptr) throw std::bad_alloc();
-    forget_tls_failures();
-    SSL_CTX* context = context_.get();
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);     // no write waits for a read
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);  // each piece counts as progress
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    if (files.ca_file.empty()) {
-      require(SSL_CTX_set_default_verify_paths(context) == 1, "certificates of this host");
-    } else {
-      require(SSL_CTX_load_verify_locations(context, files.ca_file.c_str(), nullptr) == 1,
-              "ca_file " + files.ca_file);
-    }
-    if (files.cert_file.empty()) return;
-    bool is_locked = false;  // OpenSSL would ask the terminal for the password of the key
-    SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void* locked) {
-      *static_cast<bool*>(locked) = true;
-      return -1;
-    });
-    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
-    require(SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1,
-            "cert_file " + files.cert_file);
-    const bool is_usable =
-        SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1;
-    require(is_usable, "key_file " + files.key_file + (is_locked ? ": has a password" : ""));
-  }
-
-  [[nodiscard]] TlsFailure begin(redisContext& context, const std::string& host,
-                                 const std::function<void(short events)>& wait) const override {
-    std::unique_ptr<SSL, FreeTls> made(SSL_new(context_.get()));
-    if (made == nullptr || !expect_host(made.get(), host)) throw std::bad_alloc();
-    if (redisInitiateSSL(&context, made.get()) != REDIS_OK) return failure_of(made.get(), host, errno);
-    SSL* const session = made.release();  // the context has it
-    for (;;) {
-      forget_tls_failures();
-      const int done = SSL_do_handshake(session);
-      if (done == 1) return {};
-      const int error_number = errno;
-      const int missing = SSL_get_error(session, done);
-      if (missing != SSL_ERROR_WANT_READ && missing != SSL_ERROR_WANT_WRITE) {
-        return failure_of(session, host, error_number);
-      }
-      wait(missing == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT);
-    }
-  }
-
- private:
-  std::unique_ptr<SSL_CTX, FreeTls> context_;
-};
-
 }  // namespace
 
 void forget_tls_failures() noexcept {
@@ -141,8 +83,52 @@ TlsFailure take_tls_failure() {
 
 void check_redis_tls() {}
 
-std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& files) {
-  return std::make_shared<OpensslTls>(files);
+TlsContext make_tls_context(const TlsFiles& files) {
+  TlsContext made(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  if (made == nullptr) throw std::bad_alloc();
+  forget_tls_failures();
+  SSL_CTX* context = made.get();
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);     // no write waits for a read
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);  // each piece counts as progress
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  if (files.ca_file.empty()) {
+    require(SSL_CTX_set_default_verify_paths(context) == 1, "certificates of this host");
+  } else {
+    require(SSL_CTX_load_verify_locations(context, files.ca_file.c_str(), nullptr) == 1,
+            "ca_file " + files.ca_file);
+  }
+  if (files.cert_file.empty()) return made;
+  bool is_locked = false;  // OpenSSL would ask the terminal for the password of the key
+  SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void* locked) {
+    *static_cast<bool*>(locked) = true;
+    return -1;
+  });
+  SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
+  require(SSL_CTX_use_certificate_chain_file(context, files.cert_file.c_str()) == 1,
+          "cert_file " + files.cert_file);
+  const bool is_usable = SSL_CTX_use_PrivateKey_file(context, files.key_file.c_str(), SSL_FILETYPE_PEM) == 1;
+  require(is_usable, "key_file " + files.key_file + (is_locked ? ": has a password" : ""));
+  return made;
+}
+
+TlsFailure begin_tls(ssl_ctx_st& tls, redisContext& context, const std::string& host,
+                     const std::function<void(short events)>& wait) {
+  std::unique_ptr<SSL, decltype(&SSL_free)> made(SSL_new(&tls), SSL_free);
+  if (made == nullptr || !expect_host(made.get(), host)) throw std::bad_alloc();
+  if (redisInitiateSSL(&context, made.get()) != REDIS_OK) return failure_of(made.get(), host, errno);
+  SSL* const session = made.release();  // the context has it
+  for (;;) {
+    forget_tls_failures();
+    const int done = SSL_do_handshake(session);
+    if (done == 1) return {};
+    const int error_number = errno;
+    const int missing = SSL_get_error(session, done);
+    if (missing != SSL_ERROR_WANT_READ && missing != SSL_ERROR_WANT_WRITE) {
+      return failure_of(session, host, error_number);
+    }
+    wait(missing == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT);
+  }
 }
 
 #else
@@ -159,9 +145,14 @@ void check_redis_tls() {
                                     " came without it; use redis:// through a tunnel, or redis+unix://");
 }
 
-std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& /*files*/) {
+TlsContext make_tls_context(const TlsFiles& /*files*/) {
   check_redis_tls();
   return nullptr;
+}
+
+TlsFailure begin_tls(ssl_ctx_st& /*tls*/, redisContext& /*context*/, const std::string& /*host*/,
+                     const std::function<void(short events)>& /*wait*/) {
+  return {};
 }
 
 #endif

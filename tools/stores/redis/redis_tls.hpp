@@ -10,6 +10,8 @@
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store_url.hpp"
 
+struct ssl_ctx_st;
+
 namespace keysieve {
 
 // Why TLS failed.
@@ -18,17 +20,14 @@ struct TlsFailure {
   ErrorKind kind = ErrorKind::Unavailable;  // or Login: the server refuses our certificate, or misses it
 };
 
-// Threads may share it.
-class RedisTls {
- public:
-  virtual ~RedisTls() = default;
+// OpenSSL's context: what is trusted, and our certificate. Threads may share it.
+using TlsContext = std::shared_ptr<ssl_ctx_st>;
 
-  // Call it before anything is sent over the connection, which must not block. Calls `wait` with POLLIN or
-  // POLLOUT, to return when the socket is ready for that. The certificate must be for that host, a name or
-  // an address.
-  [[nodiscard]] virtual TlsFailure begin(redisContext& context, const std::string& host,
-                                         const std::function<void(short events)>& wait) const = 0;
-};
+// Call it before anything is sent over the connection, which must not block. Calls `wait` with POLLIN or
+// POLLOUT, to return when the socket is ready for that. The certificate must be for that host, a name or an
+// address.
+TlsFailure begin_tls(ssl_ctx_st& tls, redisContext& context, const std::string& host,
+                     const std::function<void(short events)>& wait);
 
 // OpenSSL keeps the errors of a thread, whatever connection they were of. So the first comes before each
 // read and write, and the second after one that failed; it finds nothing if the failure was none of TLS.
@@ -39,6 +38,6 @@ TlsFailure take_tls_failure();
 void check_redis_tls();
 
 // Throws Usage as check_redis_tls() does, or with the file and the reason.
-std::shared_ptr<const RedisTls> make_redis_tls(const TlsFiles& files);
+TlsContext make_tls_context(const TlsFiles& files);
 
 }  // namespace keysieve

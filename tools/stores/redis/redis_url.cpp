@@ -106,7 +106,7 @@ std::function<RedisSettings()> redis_settings_of(StoreUrl& url) {
   }
   return [=] {
     RedisSettings current = settings;
-    if (tls_files) current.address.tls = or_refuse(url, "", [&] { return make_redis_tls(*tls_files); });
+    if (tls_files) current.address.tls = or_refuse(url, "", [&] { return make_tls_context(*tls_files); });
     current.address.password =
         url.password ? *url.password : read_secret(url, "password", password_file, kPasswordVariable);
     require_password(url, current.address.password);
