@@ -130,7 +130,7 @@ LogFacts LogFile::facts() {
   return {.begun = end_.mark.begun,
           .end = end_.position,
           .count = end_.mark.count,
-          .trimmed_to = find_trimmed_to(),
+          .trimmed_to = end_.trimmed_to,
           .is_cut = end_.offset != size_of(file_, path_)};
 }
 
@@ -176,7 +176,6 @@ void LogFile::forget() noexcept {
   read_ = {};
   before_last_ = {};
   end_ = {};
-  trimmed_to_.reset();
   kept_to_.reset();
 }
 
@@ -197,6 +196,8 @@ void LogFile::find_end() {
 }
 
 void LogFile::pass(Known& known, const LogFrameReader& frames) {
+  const LogEntryView& first = frames.entries().front();
+  if (known.offset == 0 && !first.key) known.trimmed_to = first.position;
   known.offset = frames.end_offset();
   known.last = frames.mark();
   for (const LogEntryView& entry : frames.entries()) pass(known, entry);
@@ -214,16 +215,7 @@ void LogFile::pass(Known& known, const LogEntryView& entry) {
 }
 
 void LogFile::remove_torn_frame() {
-  if (end_.offset < size_of(file_, path_)) rewrite_above(find_trimmed_to());
-}
-
-LogPosition LogFile::find_trimmed_to() {
-  if (trimmed_to_) return *trimmed_to_;
-  LogFrameReader frames(file_, path_, 0);
-  if (!frames.next()) return kBeforeAll;
-  const LogEntryView& first = frames.entries().front();
-  trimmed_to_ = first.key ? kBeforeAll : first.position;
-  return *trimmed_to_;
+  if (end_.offset < size_of(file_, path_)) rewrite_above(end_.trimmed_to);
 }
 
 void LogFile::append_frame(const std::string& frame) {
@@ -242,9 +234,12 @@ void LogFile::append_frame(const std::string& frame) {
 }
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
+  const std::vector<LogEntry> kept = read_after(up_to, 1);
+  find_end();
+  const LogMark first{end_.mark.begun, kept.empty() ? end_.mark.count : kept.front().ordinal - 1};
   const auto made = access_ == Access::OfFolder ? share_as_folder : nullptr;
   DurableFile fresh(path_, {new_file_mode(), made, throw_store_error, Replaces::Anything});
-  write_above(up_to, fresh);
+  write_above(up_to, first, fresh);
   fresh.commit();
   file_ = fresh.take();
   read_ = {};
@@ -252,12 +247,11 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   end_.offset = size_of(file_, path_);
   end_.last.reset();
   kept_to_ = end_.offset;
-  trimmed_to_ = up_to;
+  end_.trimmed_to = up_to;
 }
 
-void LogFile::write_above(const LogPosition& up_to, DurableFile& to) const {
+void LogFile::write_above(const LogPosition& up_to, const LogMark& first, DurableFile& to) const {
   const auto write = [&](const std::string& frame) { to.append(as_bytes(frame)); };
-  const LogMark first{end_.mark.begun, count_up_to(up_to)};
   if (first.begun != kBeforeAll || up_to != kBeforeAll) write(encode_log_mark(up_to, first));
   LogPosition last = up_to;
   LogFrameReader frames(file_, path_, 0);
@@ -273,18 +267,6 @@ void LogFile::write_above(const LogPosition& up_to, DurableFile& to) const {
   if (end_.position > last) write(encode_log_mark(end_.position, end_.mark));
   const LogEntry note{{}, end_.note};
   if (!end_.note.empty()) write(encode_log_frame(std::span(&note, 1)));
-}
-
-std::uint64_t LogFile::count_up_to(const LogPosition& position) const {
-  Known known;
-  LogFrameReader frames(file_, path_, 0);
-  while (frames.next()) {
-    for (const LogEntryView& entry : frames.entries()) {
-      if (entry.position > position) return known.mark.count;
-      pass(known, entry);
-    }
-  }
-  return known.mark.count;
 }
 
 }  // namespace keysieve

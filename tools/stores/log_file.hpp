@@ -132,6 +132,7 @@ class LogFile {
   struct Known {  // all before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
+    LogPosition trimmed_to{};
     std::optional<LogFrameMark> last{};  // that was read: its writer may take it back if its disk fails
     LogMark mark{};                      // as it would be here
     std::string note{};
@@ -147,15 +148,13 @@ class LogFile {
   template <typename Read>
   auto reading(Read read);
   void find_end();
-  LogPosition find_trimmed_to();
   void remove_torn_frame();
   static void pass(Known& known, const LogFrameReader& frames);
   static void pass(Known& known, const LogEntryView& entry);
   void append_frame(const std::string& frame);
   void append_mark(const LogPosition& position, const LogMark& mark);
-  [[nodiscard]] std::uint64_t count_up_to(const LogPosition& position) const;
   void rewrite_above(const LogPosition& up_to);
-  void write_above(const LogPosition& up_to, DurableFile& to) const;
+  void write_above(const LogPosition& up_to, const LogMark& first, DurableFile& to) const;
   void open_to_append();
 
   std::string path_;
@@ -165,8 +164,7 @@ class LogFile {
   Known read_;
   Known before_last_;  // before the last frame with keys that was read: readers look back at its last key
   Known end_;
-  std::optional<std::uint64_t> kept_to_;   // all before the offset is durable, and the name
-  std::optional<LogPosition> trimmed_to_;  // once the first frame was read
+  std::optional<std::uint64_t> kept_to_;  // all before the offset is durable, and the name
 };
 
 }  // namespace keysieve
