@@ -146,9 +146,8 @@ void Simulation::add(int key) {
   for (int tries = 0; tries < 3 && !is_added; ++tries) {
     try {
       const auto store = network_.connect();
-      AddsWriter writer(*store, kSimulatedSet);
-      writer.add(key_text(key));
-      writer.finish();
+      const std::string added = key_text(key);
+      append_adds(*store, kSimulatedSet, {&added, 1}, [](std::uint64_t /*appended*/) {});
       is_added = true;
     } catch (const Error&) {
     }

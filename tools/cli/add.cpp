@@ -7,15 +7,6 @@
 namespace keysieve {
 namespace {
 
-void append_all(const std::vector<std::string>& keys, AddsWriter& writer) {
-  ProgressLine progress("adding");
-  for (const std::string& key : keys) {
-    writer.add(key);
-    progress.show_keys(writer.appended());
-  }
-  writer.finish();
-}
-
 class AddVerb {
  public:
   void declare(CLI::App* verb) {
@@ -39,24 +30,29 @@ class AddVerb {
     const auto store = open_given_store(url, StoreUse::Append);
     // No loader would ever see what is added under a mistyped name: lookups would answer absent.
     if (!allow_unknown_set_) check_not_mistyped(*store, directory_, set_name_);
-    AddsWriter writer(*store, set_name_);
-    append_all(all_keys(), writer);
+    const std::vector<std::string> keys = all_keys();
+    const LogPosition last = append(*store, keys);
     if (is_known_missing(*store, set_name_)) {
       print_warning(store->name() + ": there is no set \"" + set_name_ +
                     "\" yet; what is added waits for its next push");
     }
-    const auto& last = writer.last_position();
+    const bool is_any = !keys.empty();
     Report report;
     report.add("set", set_name_);
     report.add("store", store->name());
-    report.add("appended", format_count(writer.appended()), "appended", writer.appended());
-    report.add("last position", last ? to_text(*last) : "none", "last_position",
-               last ? Json(to_text(*last)) : Json());
+    report.add("appended", format_count(keys.size()), "appended", keys.size());
+    report.add("last position", is_any ? to_text(last) : "none", "last_position",
+               is_any ? Json(to_text(last)) : Json());
     report.print();
     return 0;
   }
 
  private:
+  LogPosition append(Store& store, const std::vector<std::string>& keys) const {
+    ProgressLine progress("adding");
+    return append_adds(store, set_name_, keys, [&](std::uint64_t count) { progress.show_keys(count); });
+  }
+
   std::string take_url() {
     std::string url = std::move(keys_and_url_.back());
     keys_and_url_.pop_back();

@@ -56,18 +56,17 @@ NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexc
   return {{}, log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(from, 0)) * 1000, 0)};
 }
 
-void AddsWriter::add(std::string_view key) {
-  batch_.emplace_back(key);
-  batch_bytes_ += key.size();
-  if (batch_.size() >= kBatchKeys || batch_bytes_ >= kBatchBytes) finish();
-}
-
-void AddsWriter::finish() {
-  if (batch_.empty()) return;
-  last_position_ = store_.append(log_, batch_);
-  appended_ += batch_.size();
-  batch_.clear();
-  batch_bytes_ = 0;
+LogPosition append_adds(Store& store, const std::string& set_name, std::span<const std::string> keys,
+                        const std::function<void(std::uint64_t appended)>& on_appended) {
+  const std::string log = adds_log(store, set_name);
+  LogPosition last{};
+  for (std::size_t done = 0; done < keys.size(); on_appended(done)) {
+    const std::size_t begin = done;
+    for (std::size_t bytes = 0; done < keys.size() && done - begin < kBatchKeys && bytes < kBatchBytes;)
+      bytes += keys[done++].size();
+    last = store.append(log, keys.subspan(begin, done - begin));
+  }
+  return last;
 }
 
 }  // namespace keysieve

@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/set_name.hpp"
@@ -61,30 +62,11 @@ struct NeededAdds {
 // its beginning, and must reach back to the default overlap before as_of.
 NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept;
 
-// Appends keys to the adds log of a set, many per call of the store. Used by `keysieve add`. Memory: one
-// batch, about 1 MiB and a key. One thread. add() and finish() throw as Store::append() does; earlier keys
-// may then be in the log, and adding them again is harmless.
-class AddsWriter {
- public:
-  // Throws Usage for a wrong set name.
-  AddsWriter(Store& store, const std::string& set_name) : store_(store), log_(adds_log(store, set_name)) {}
-
-  void add(std::string_view key);
-  // Appends the remaining keys. Call it last.
-  void finish();
-
-  // The number of keys that the store has confirmed.
-  [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
-  // Nothing before the first confirmed key.
-  [[nodiscard]] const std::optional<LogPosition>& last_position() const noexcept { return last_position_; }
-
- private:
-  Store& store_;
-  std::string log_;
-  std::vector<std::string> batch_;
-  std::size_t batch_bytes_ = 0;
-  std::uint64_t appended_ = 0;
-  std::optional<LogPosition> last_position_;
-};
+// Appends keys to the adds log of a set, many per call of the store, each of which is followed by one of
+// `on_appended` with the number of keys that the store has confirmed. Returns the position of the last one.
+// Throws Usage for a wrong set name, and as Store::append() does; earlier keys may then be in the log, and
+// adding them again is harmless.
+LogPosition append_adds(Store& store, const std::string& set_name, std::span<const std::string> keys,
+                        const std::function<void(std::uint64_t appended)>& on_appended);
 
 }  // namespace keysieve
