@@ -8,6 +8,7 @@
 namespace keysieve::test {
 namespace {
 
+// Each of them where it is used: tests/tools/loader/refresh/refusal_test.cpp.
 class GuardsTest : public ::testing::Test {
  protected:
   // What refuses the snapshot in place of one of so many keys.
@@ -29,11 +30,6 @@ TEST_F(GuardsTest, LetAnOrdinarySetPass) {
   EXPECT_EQ(failure(1100), std::nullopt);
 }
 
-TEST_F(GuardsTest, RefuseTooFewKeys) {
-  guards_.min_keys = 1001;
-  EXPECT_EQ(failure(), ErrorKind::MinKeys);
-}
-
 TEST_F(GuardsTest, LetTheSetShrinkToTheLimit) {
   EXPECT_EQ(failure(1250), std::nullopt) << "20 %";
   EXPECT_EQ(failure(1260), ErrorKind::MaxShrink);
@@ -45,24 +41,10 @@ TEST_F(GuardsTest, LetTheSetShrinkToTheLimit) {
   EXPECT_EQ(failure(), std::nullopt) << "nothing before it";
 }
 
-TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
-  const auto fuller = build_snapshot({.keys = 10'000});
-  view_ = view_of(fuller);
-  guards_.max_fpr = 0.001;
-  EXPECT_EQ(failure(), ErrorKind::MaxFpr);
-}
-
 TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {
   EXPECT_DOUBLE_EQ(default_max_fpr(0.01), 0.03);
   EXPECT_DOUBLE_EQ(default_max_fpr(0.000001), 0.001);
   EXPECT_DOUBLE_EQ(default_max_fpr(0.5), 1.0);
-}
-
-TEST_F(GuardsTest, RefuseASetThatLacksARequiredKey) {
-  guards_.required_keys = {"key0"};
-  // The seed decides which absent keys come back as maybe; at least one of these does not.
-  for (int i = 0; i < 20; ++i) guards_.required_keys.push_back("absent" + std::to_string(i));
-  EXPECT_EQ(failure(), ErrorKind::RequiredKeys);
 }
 
 TEST_F(GuardsTest, RefuseASetThatAnswersMaybeForKnownAbsentKeysOfItsSample) {

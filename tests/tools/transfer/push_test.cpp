@@ -126,15 +126,6 @@ TEST_F(PushTest, RefusesASnapshotThatWasDamagedInMemory) {
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
-TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
-  push(build_snapshot({.keys = 1000}));
-  const auto smaller = build_snapshot({.keys = 700});
-  EXPECT_EQ(failure_of([&] { push(smaller); }), ErrorKind::MaxShrink);
-  EXPECT_EQ(current().generation, 1U);
-  EXPECT_FALSE(has_chunks_of(smaller)) << "refused before anything was put";
-  EXPECT_EQ(push_any(smaller).record.generation, 2U);
-}
-
 TEST_F(PushTest, ComparesTheKeysAloneWithAGenerationWhoseHeaderIsGoneAndWarns) {
   push(build_snapshot({.kind = "bloom"}));
   remove_record(*store_, key_of_chunk(0));
@@ -198,21 +189,13 @@ TEST_F(PushTest, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
   EXPECT_THAT(keys(), SizeIs(3 + 1));
 }
 
+// That push may only be stopped, and find all its chunks before they are removed. So it is made obsolete
+// first.
 TEST_F(PushTest, RemovesTheChunksOfAPushThatWasInterruptedADayBefore) {
   const auto interrupted = build_snapshot();
   const auto at_work = build_snapshot();
   interrupt_push(interrupted, kStart);
   interrupt_push(at_work, kStart + 1);
-  EXPECT_TRUE(has_chunks_of(interrupted));
-  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart + kDay + 1);
-  EXPECT_FALSE(has_chunks_of(interrupted));
-  EXPECT_TRUE(has_chunks_of(at_work)) << "it may still be at work";
-}
-
-// The other may be stopped before it removes them, while the push finds them all there.
-TEST_F(PushTest, MakesAPushObsoleteBeforeItRemovesItsChunks) {
-  const auto interrupted = build_snapshot();
-  interrupt_push(interrupted, kStart);
   int removals = 0;
   hooked_.before_remove = [&] {
     ++removals;
@@ -222,6 +205,8 @@ TEST_F(PushTest, MakesAPushObsoleteBeforeItRemovesItsChunks) {
   };
   keysieve::push(hooked_, view_of(build_snapshot()), {}, {}, kStart + kDay + 1);
   EXPECT_EQ(removals, 1);
+  EXPECT_FALSE(has_chunks_of(interrupted));
+  EXPECT_TRUE(has_chunks_of(at_work)) << "it may still be at work";
 }
 
 TEST_F(PushTest, BeginsAgainWhenAnotherTreatsItAsAbandoned) {
@@ -240,6 +225,34 @@ TEST_F(PushTest, BeginsAgainWhenTheStoreHasLostAChunk) {
   EXPECT_THAT(keys(), SizeIs(3 + 1));
 }
 
+TEST_F(PushTest, BeginsAgainWhenTheStoreHasForgottenAll) {
+  hooked_.after_put = once([this] { store_->remove_many(keys()); });
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 1U);
+  const auto snapshot = build_snapshot();
+  hooked_.before_compare_and_set = once([this] { store_->remove_many(keys()); });  // all was read back
+  EXPECT_EQ(push_hooked(snapshot).record.generation, 1U);
+  expect_current(snapshot);
+}
+
+TEST_F(PushTest, GivesUpWhenTheStoreForgetsAChunkEachTime) {
+  const auto first = build_snapshot({.shard_count = kShardsOfSomeChunks});
+  push(first);
+  hooked_.before_get_many = [this](std::span<const std::string> read) {
+    if (read.size() > 1) remove_record(*store_, read[1]);
+  };
+  EXPECT_EQ(failure_of([&] { push_hooked(build_snapshot({.shard_count = kShardsOfSomeChunks})); }),
+            ErrorKind::CannotCreate);
+  expect_current(first);
+}
+
+TEST_F(PushTest, OfTheCurrentBuildPutsBackAChunkThatTheStoreHasForgotten) {
+  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
+  push(snapshot);
+  remove_record(*store_, key_of_chunk(2));
+  EXPECT_EQ(push(snapshot).record.generation, 1U);
+  expect_current(snapshot);
+}
+
 TEST_F(PushTest, FollowsTheWinnersOfSomeRacesAndGivesUpAfterMany) {
   lose_races(3);
   EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 4U);
@@ -253,6 +266,17 @@ TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {
   EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 1U);
   EXPECT_THAT(pointer().previous, IsEmpty());
   EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
+}
+
+// As while a required replica hangs: the store has the record, and never says so.
+TEST_F(PushTest, IsNotConfirmedUntilTheBuildIsPushedAgain) {
+  const auto snapshot = build_snapshot();
+  hooked_.after_put = [this] { hooked_.after_compare_and_set = lose_connection; };
+  EXPECT_EQ(failure_of([&] { push_hooked(snapshot); }), ErrorKind::Unconfirmed);
+  EXPECT_EQ(current().generation, 1U);
+  const PushResult again = push(snapshot);
+  EXPECT_EQ(again.record.generation, 1U);
+  EXPECT_THAT(again.warnings, IsEmpty());
 }
 
 // Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own

@@ -141,11 +141,11 @@ TEST_F(Rollback, ContinuesWhenTheSetIsOnlyBypassedMeanwhile) {
   EXPECT_EQ(pointer().bypass_until, 0);
 }
 
-TEST_F(Rollback, LosesToAPushThatCompletesMeanwhile) {
-  hooked_.before_compare_and_set = once([this] { push(build_snapshot({.keys = 1300})); });
+TEST_F(Rollback, IsNotConfirmedIfTheStoreDoesNotSaySo) {
+  hooked_.after_compare_and_set = lose_connection;
   EXPECT_EQ(failure_of([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }),
-            ErrorKind::Locked);
-  EXPECT_EQ(current().generation, 4U);
+            ErrorKind::Unconfirmed);
+  EXPECT_EQ(current().restores, 2U);
 }
 
 TEST_F(Rollback, AgreesWithARivalThatDoesTheSame) {

@@ -142,13 +142,10 @@ TEST_F(ReadHeader, IsRefusedWhenTheFirstChunkIsDamagedOrMissingOrOfAnother) {
 
 constexpr UnixSeconds kBypassedAt = 1'700'000'000;
 
-class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
- protected:
-  TemporaryDirectory directory_;
-  std::unique_ptr<Store> store_ = open_store(GetParam().empty_store(directory_));
-};
+// Over each store: BringsSetsThatAreNamedLikeRecords. Where it begins and ends on a host: histories_test.cpp.
+using StoreBypassTest = TransferTest;
 
-TEST_P(StoreBypassTest, AppliesToOneSetOrToAllAsItWasSetLast) {
+TEST_F(StoreBypassTest, AppliesToOneSetOrToAllAsItWasSetLast) {
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, std::nullopt);
   EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, std::nullopt);
   set_store_bypass(*store_, "tags", kBypassedAt);
@@ -162,7 +159,7 @@ TEST_P(StoreBypassTest, AppliesToOneSetOrToAllAsItWasSetLast) {
   EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, 0);
 }
 
-TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
+TEST_F(StoreBypassTest, IsGoneWhenItIsCleared) {
   set_store_bypass(*store_, "tags", 0);
   set_store_bypass(*store_, std::nullopt, 0);
   set_store_bypass(*store_, "tags", {});
@@ -174,37 +171,33 @@ TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
   EXPECT_TRUE(read_stored_pointer(*store_, "shop")) << "so that loaders hear of it";
 }
 
-TEST_P(StoreBypassTest, StaysThroughPushAndRollback) {
-  push(*store_, view_of(build_snapshot()), {});
+TEST_F(StoreBypassTest, StaysThroughPushAndRollback) {
+  push(build_snapshot());
   set_store_bypass(*store_, "tags", kBypassedAt);
-  push(*store_, view_of(build_snapshot()), {});
+  push(build_snapshot());
   rollback(*store_, "tags", plan_rollback(*store_, "tags"));
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, kBypassedAt);
 }
 
 // An operator may write the record of all sets with any client at 3 a.m.
-TEST_P(StoreBypassTest, HasNoEndWhenItCannotBeParsed) {
+TEST_F(StoreBypassTest, HasNoEndWhenItCannotBeParsed) {
   for (const char* text : {"", "on", "1", "[]", "{}", "null", R"({"until":-1})", R"({"until":"soon"})",
                            R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
-    put(*store_, "keysieve:bypass", text);
+    replace("keysieve:bypass", text);
     EXPECT_EQ(read_store_bypasses(*store_, "tags").of_all, 0) << text;
   }
 }
 
-TEST_P(StoreBypassTest, IgnoresMembersOfLaterVersions) {
-  put(*store_, "keysieve:bypass", R"({"until": 1700000060, "by": "a later version"})");
+TEST_F(StoreBypassTest, IgnoresMembersOfLaterVersions) {
+  replace("keysieve:bypass", R"({"until": 1700000060, "by": "a later version"})");
   EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, kBypassedAt + 60);
 }
 
-TEST_P(StoreBypassTest, RefusesAWrongSetName) {
+TEST_F(StoreBypassTest, RefusesAWrongSetName) {
   EXPECT_EQ(failure_of([&] { set_store_bypass(*store_, "a:b", 0); }), ErrorKind::Usage);
   EXPECT_EQ(failure_of([&] { set_store_bypass(*store_, "", {}); }), ErrorKind::Usage);
   EXPECT_EQ(failure_of([&] { read_store_bypasses(*store_, "../x"); }), ErrorKind::Usage);
 }
-
-INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest,
-                         ::testing::ValuesIn(usual_stores_that({.write = true, .durable = true})),
-                         store_kind_name);
 
 TEST(BypassedUntil, IsTheLaterEndOfThoseInForce) {
   constexpr UnixSeconds kSooner = kBypassedAt + 1;
@@ -297,6 +290,11 @@ TEST_F(PullTest, StartsAgainWhenItsGenerationIsDroppedMeanwhile) {
   const Pulled pulled = keysieve::pull(hooked_, "tags");
   EXPECT_EQ(pulled.record.generation, 10U);
   EXPECT_TRUE(are_same(pulled.snapshot, newest));
+}
+
+TEST_F(PullTest, FindsNothingWhenAllIsForgottenInTheMiddle) {
+  hooked_.before_get_many = [this](auto) { store_->remove_many(keys()); };
+  EXPECT_EQ(failure_of([&] { keysieve::pull(hooked_, "tags"); }), ErrorKind::MissingInput);
 }
 
 TEST_F(PullTest, FinishesAGenerationThatIsNoLongerCurrentButKept) {
