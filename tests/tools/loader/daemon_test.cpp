@@ -48,23 +48,6 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 
-TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
-  RedisSentinels servers(0, 1);
-  site_.push("shop", first_keys(500), servers.url());
-  site_.push("tags", kKeys);
-  site_.configure("[[set]]\nname = \"shop\"\nstore = \"far\"\n" + tags_set + "[store.far]\nurl = \"" +
-                  servers.url() + "?timeout=2m&failover=1h\"\n");
-  start();
-  ASSERT_TRUE(follows("shop", 1)) << log();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  servers.master().kill();
-  ASSERT_TRUE(says("shop: the store is unreachable")) << log();
-  for (std::uint64_t generation = 2; generation <= 5; ++generation) {
-    site_.push("tags", {0, static_cast<int>(1000 + generation)});
-    ASSERT_TRUE(follows("tags", generation)) << log();
-  }
-}
-
 // That shared memory was wiped, only a round finds.
 TEST_F(Keysieved, KeepsToItsRoundsAndAnswersSignalsWhileAddsPourIn) {
   const RedisServer redis;

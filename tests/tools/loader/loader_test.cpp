@@ -1,6 +1,5 @@
 #include "tools/loader/loader.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <csignal>

@@ -213,7 +213,7 @@ class Site {
   SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
     const auto store = open_store(url);
-    return keysieve::push(*store, view, Guards{.min_keys = 0, .max_shrink = {}}).record;
+    return keysieve::push(*store, view, Guards{.min_keys = 0, .max_shrink = {}, .max_changed = 1}).record;
   }
 
   TemporaryDirectory root_;

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/publisher/shm/publisher.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
@@ -128,16 +127,6 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
     const auto well = nlohmann::json::parse(get("/status.json").body);
     return well.at("alive") == true && well.at("ready") == true && well.at("heartbeat_age_seconds") <= 0.3;
   }));
-}
-
-TEST_F(DaemonWithLimits, LetsOthersStartAfterSomeTimeThoughASetIsHeldBack) {
-  site_.push("tags", kKeys);
-  site_.configure(status_config() + tags_set);
-  const Publisher other({.directory = site_.directory()}, "tags");  // the forked process has its lock, too
-  run({.longest_start = milliseconds(100)});
-  EXPECT_TRUE(answers("/startz", 200));
-  EXPECT_EQ(get("/healthz").status, 503);
-  EXPECT_EQ(get("/livez").status, 200);
 }
 
 }  // namespace

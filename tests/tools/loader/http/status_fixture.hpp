@@ -34,11 +34,6 @@ class HttpConnection {
       all.append(some.data(), static_cast<std::size_t>(count));
     }
   }
-  // Whether the other side has closed it; does not wait.
-  [[nodiscard]] bool is_closed() const {
-    char byte = 0;
-    return ::recv(file_.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
-  }
 
  private:
   FileDescriptor file_;
@@ -71,14 +66,9 @@ class KeysievedStatus : public Keysieved {
   [[nodiscard]] std::string socket() const { return site_.root() / "status.sock"; }
   [[nodiscard]] std::string status_config() const { return "[status]\nlisten = \"unix:" + socket() + "\"\n"; }
   [[nodiscard]] HttpReply get(const std::string& path) const { return ask(socket(), path); }
-  // Polls until the metrics have that line.
-  [[nodiscard]] bool counts(const std::string& line) const {
-    return eventually([&] { return metrics().find("\n" + line + "\n") != std::string::npos; });
-  }
-  [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
   // The value of the only sample that begins so.
   [[nodiscard]] double value_of(const std::string& name) const {
-    const std::string all = metrics();
+    const std::string all = get("/metrics").body;
     const auto at = all.find("\n" + name + " ");
     return at == std::string::npos ? -1e9 : std::stod(all.substr(at + name.size() + 2));
   }

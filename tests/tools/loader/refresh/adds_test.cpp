@@ -74,50 +74,13 @@ TEST_F(SetRefresherAdds, CostTwoCallsALookAndOneWithoutALook) {
   }
 }
 
-TEST_F(SetRefresherAdds, AreTakenWithoutALookIfNoRecordHasChanged) {
+TEST_F(SetRefresherAdds, AreLeftToALookWhereAnotherSnapshotIsLive) {
   go_live();
-  const auto take = [&] {
-    events_.calls = 0;
-    return refresher_->take_adds(now_, Changed::Anything);
-  };
-  for (const KeyRange keys : {kAdded, kAddedLater}) {
-    site_.add("tags", keys);
-    EXPECT_TRUE(take());
-    EXPECT_EQ(events_.calls, 2) << "for the records and for the log";
-    EXPECT_TRUE(site_.knows("tags", keys));
-    EXPECT_TRUE(take()) << "there is nothing";
-  }
-  const auto store = open_store(site_.store_url());
-  store->mark("keysieve:tags:adds");
-  EXPECT_TRUE(take()) << "nor is there now";
-  for (const std::optional<std::string>& set :
-       {std::optional<std::string>("tags"), std::optional<std::string>()}) {
-    set_store_bypass(*store, set, 0);
-    EXPECT_FALSE(take());
-    refresh();
-    EXPECT_TRUE(take());
-  }
-  site_.push("tags", kMoreKeys);
-  EXPECT_FALSE(take());
-}
-
-TEST_F(SetRefresherAdds, AreLeftToALookWhereThereIsMoreToIt) {
-  const auto expect_left = [&](KeyRange keys, const char* why) {
-    site_.add("tags", keys);
-    EXPECT_FALSE(refresher_->take_adds(now_, Changed::Adds)) << why;
-    refresh_all();
-    EXPECT_TRUE(site_.knows("tags", keys)) << why;
-  };
-  site_.push("tags", kKeys);
-  expect_left(kAdded, "nothing was looked at");
-  expect_left({7000, 500}, "there are many");
   Publisher({.directory = site_.directory()}, "tags").publish(build_snapshot("tags", kKeys).get(), 1);
-  expect_left(kAddedLater, "another snapshot is live");
-  std::filesystem::remove(mirror_path());
-  std::filesystem::create_directory(mirror_path());
-  expect_left({8000, 10}, "they cannot be saved");
-  EXPECT_EQ(refresher_->outcome().trouble, Trouble::AddsInMemory);
-  expect_left({8100, 10}, "there was trouble");
+  site_.add("tags", kAdded);
+  EXPECT_FALSE(refresher_->take_adds(now_, Changed::Adds));
+  refresh();
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(SetRefresherAdds, AreLostAsAPushHasFoundThoughTheLogCannotBeReadToItsEnd) {
@@ -252,23 +215,6 @@ TEST_F(SetRefresherAdds, AreReadFromTheMirrorOnceThereAreDescriptorsAgain) {
   EXPECT_TRUE(site_.holds("tags", added_keys(500)));
 }
 
-TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
-  go_live();
-  site_.add("tags", kAdded);
-  refresh();
-  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0666));
-  std::filesystem::remove(log_path());
-  start();
-  site_.add("tags", kAddedLater);
-  EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_TRUE(site_.holds("tags", kAddedLater));
-  EXPECT_EQ(mirrored(), 10U);
-  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
-  site_.add("tags", {7000, 10});
-  EXPECT_EQ(trouble(), Trouble::AddsLost) << "the log is another one";
-  EXPECT_EQ(mirrored(), 30U);
-}
-
 TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   const mode_t before = ::umask(007);
   go_live();
@@ -276,32 +222,6 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   refresh();
   ::umask(before);
   EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0600));
-}
-
-TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
-  go_live();
-  for (int generation = 2; generation <= 5; ++generation) {
-    site_.add("tags", {1000 * generation, 100});
-    refresh();
-    site_.push_after_adds("tags", {0, 1000 + generation});
-    refresh();
-  }
-  refresh();
-  EXPECT_EQ(site_.live_generation("tags"), 5U);
-  EXPECT_EQ(mirrored(), 200U);  // the adds between generations 3, 4 and 5
-}
-
-TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
-  std::filesystem::remove(site_.cache());
-  go_live();
-  site_.add("tags", kAdded);
-  EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  EXPECT_NE(refresher_->unsaved_adds(), std::nullopt);
-  std::filesystem::create_directory(site_.cache());
-  EXPECT_EQ(refresher_->unsaved_adds(), std::nullopt) << "it tries once more";
-  EXPECT_EQ(mirrored(), 10U);
-  EXPECT_EQ(trouble(), Trouble::None);
 }
 
 TEST_F(SetRefresherAdds, CanBePushedToBesideADamagedLog) {

@@ -37,6 +37,10 @@ std::string name_of(const ::testing::TestParamInfo<Played>& info) {
 constexpr Row kOfAnyStore[]{
     {"AddsWithoutALook", "push; look; push; add 20; take; add 21-22; take; live 1; look"},
     {"AddsBeforeAnyLook", "push; add 20; take no; look"},
+    {"ManyAdds", "push; look; flood; take no; look"},
+    {"AddsUntilARecordChanges",
+     "push; look; add 20; hear; hear; add 21; hear; mark; hear; bypass set; hear no; look none maybe; hear; "
+     "bypass all; hear no; look none maybe; hear; lift set; lift all; look; push; hear no; look; has 20-21"},
     {"AddedAndPushedWhileNoLoaderRuns", "push; look; add 20; push; restart; look"},
     {"Rollback",
      "push; look; add 20; look; import 30-39; push; look; add 21; look; rollback; look; reboot; look"},
@@ -99,6 +103,38 @@ constexpr Row kOfAnyStore[]{
      "restart; look;"
      "add 21; look; new host; look"},
     {"LogThatComesBack", "push; add 20; look; save whole; lose log; look adds_lost; load log whole; look"},
+
+    // What the host keeps itself.
+    {"MirrorWithoutWhatNoKeptGenerationNeeds",
+     "push; look; add 20-24; look; push; look; add 25-29; look; push; look; add 30-32; look; push; look; "
+     "add 33-34; look; push; look; look; live 5; mirrored 5"},
+    {"MirrorThatCannotBeSaved",
+     "push; look; block mirror; add 20; take no; look adds_in_memory; add 21; take no; look adds_in_memory; "
+     "has 20-21; unblock mirror; look; mirrored 2"},
+    {"MirrorThatOthersMayWriteTo",
+     "push; add 20; look; open mirror; lose log; restart; add 21; look adds_in_memory maybe; has 20-21; "
+     "mirrored "
+     "1; "
+     "shut mirror; add 22; look adds_lost; mirrored 3"},
+    {"CacheThatCannotBeWritten",
+     "push; look; troubles; open cache; look; troubles; push; look; troubles not_cached; push; look; "
+     "troubles "
+     "not_cached; shut cache; look; troubles; away; reboot; look unavailable; live 3"},
+    {"CacheThatCannotBeWrittenBeforeTheLoaderBeginsAgain",
+     "push; look; open cache; push; look; shut cache; restart; look; away; reboot; look unavailable; live 2"},
+    {"CacheThatCannotBeWrittenWhileTheStoreIsEmpty",
+     "push; look; open cache; push; look; save whole; wipe; look not_pushed; troubles not_pushed not_cached; "
+     "load whole; look; troubles not_cached"},
+    {"CacheThatCannotBeRead",
+     "import 10-39; shrink; push; save first; look; drop 20-39; push; open cache; look refused; troubles "
+     "refused "
+     "not_cached; shut cache; load records first; look; troubles"},
+    {"DamagedShard", "push; look; damage shard; away; look unavailable; live 1; back; look"},
+    {"DamagedShardOfWhatIsNotInTheCache",
+     "push; look; damage shard; lose cache; away; look unavailable maybe; restart; look unavailable maybe; "
+     "back; look; live 1"},
+    {"DamagedTables", "push; look; damage tables; look; live 1"},
+    {"RemovedFile", "push; look; damage file; look; live 1"},
 };
 
 INSTANTIATE_TEST_SUITE_P(OfAnyStore, Histories,
@@ -129,6 +165,10 @@ constexpr Row kOfAFolder[]{
      "look refused"},
     {"LostPointerBesideATrimmedLog",
      "add 20; push; build early; add 21; push; push; push; lose pointer; push early fails; push; look"},
+    {"PointerFromBeforeTheStoreCountedAnew",
+     "push; push; push; look; save old; wipe; rebuild; look; live 4; save new; load old; look refused; live "
+     "4; "
+     "load new; look"},
     {"AddsWhileNewerGenerationsAreRefused",
      "add 20; push; look; guard; add 21; push; push; push; look refused; add 22; look refused; has 22; "
      "restart; add 23;"
@@ -163,6 +203,10 @@ constexpr Row kBypasses[]{
     {"OfAllSetsWhileThePointerIsDamaged",
      "push; save whole; look; spoil pointer; bypass all; look refused maybe; load records whole; look"},
     {"WhoseRecordSaysNothing", "push; look; spoil bypass; look none maybe; lift all; look"},
+    {"OfTheSetIsNotShortenedByThatOfAllSets",
+     "push; bypass set; look none maybe; lose pointer; bypass all over; look not_pushed maybe"},
+    {"OfNothingWhileOnlyTheLogCanBeRead",
+     "push; look; block pointer; block bypass; add 20; look refused; has 20; live 1"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Bypasses, Histories,

@@ -8,7 +8,7 @@
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
-#include "tools/records/chunk.hpp"
+#include "tools/loader/adds/adds_mirror.hpp"
 #include "tools/transfer/delete_set.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -17,6 +17,8 @@ namespace keysieve::test {
 namespace {
 
 namespace fs = std::filesystem;
+
+const std::string kPointer = "keysieve:tags:current";
 
 void copy_folder(const TemporaryDirectory& root, const std::string& from, const std::string& to, Part part) {
   const auto folder = [&](const std::string& name) {
@@ -111,11 +113,17 @@ void History::play(std::string_view script) {
     try {
       step(text);
       if (!is_spoiled_) promises_.has_written();
-      promises_.check(workers_);
+      if (!is_damaged_) promises_.check(workers_);
     } catch (const Broken& broken) {
       ADD_FAILURE() << broken.what;
     }
   }
+}
+
+std::string History::path_of(const std::string& file) const {
+  if (file == "cache") return site_.cache();
+  if (file == "mirror") return site_.cache() + "/tags.adds";
+  return site_.root() / ("store/" + (file == "bypass" ? "keysieve:bypass" : kPointer));
 }
 
 void History::step(const std::string& text) {
@@ -187,14 +195,17 @@ bool History::change_store(const std::vector<std::string>& words) {
   } else if (verb == "lose" && last == "log") {
     load("nothing", Part::Log);
   } else if (verb == "lose" && last == "pointer") {
-    remove_record(*direct_, pointer_key(*direct_, kSimulatedSet));
+    remove_record(*direct_, kPointer);
   } else if (verb == "spoil" || verb == "swell") {
     is_spoiled_ = last == "pointer";
-    put(*direct_, last == "bypass" ? "keysieve:bypass" : pointer_key(*direct_, kSimulatedSet),
+    put(*direct_, last == "bypass" ? "keysieve:bypass" : kPointer,
         verb == "swell" ? std::string(kMaxValueBytes + 1, ' ') : "{");
   } else if ((verb == "bypass" || verb == "lift") && last != "here") {
+    const UnixSeconds until = last == "over" ? 1 : 0;
     set_store_bypass(*direct_, last == "set" ? std::optional<std::string>(kSimulatedSet) : std::nullopt,
-                     verb == "bypass" ? std::optional<UnixSeconds>(0) : std::nullopt);
+                     verb == "bypass" ? std::optional(until) : std::nullopt);
+  } else if (verb == "mark") {
+    direct_->mark(kLog);
   } else if (verb == "wipe") {
     load("nothing", Part::All);
   } else if (verb == "delete") {
@@ -210,6 +221,22 @@ bool History::change_store(const std::vector<std::string>& words) {
   return true;
 }
 
+void History::damage(const std::string& part) {
+  is_damaged_ = true;
+  const fs::path file =
+      site_.directory() + "/tags/" + snapshot_file_name(site_.live(kSimulatedSet)->id.publication);
+  if (part == "file") {
+    fs::remove(file);
+    return;
+  }
+  fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  const std::uint64_t offset = part == "tables" ? kPageBytes : fs::file_size(file) - kPageBytes;
+  stream.seekp(static_cast<std::streamoff>(offset));
+  stream << std::string(kPageBytes, '\0') << std::flush;
+  EXPECT_TRUE(stream.good());
+}
+
 void History::reboot(bool with_disk) {
   site_.wipe_shared_memory();
   for (const auto& entry : fs::directory_iterator(site_.cache())) {
@@ -220,6 +247,7 @@ void History::reboot(bool with_disk) {
 }
 
 void History::look(const std::vector<std::string>& words) {
+  is_damaged_ = false;
   promises_.begins_look(workers_);
   do refresh();
   while (refresher_->has_more());
@@ -235,9 +263,10 @@ bool History::change_host(const std::vector<std::string>& words) {
   const std::string& verb = words[0];
   if (verb == "look") {
     look(words);
-  } else if (verb == "take") {
+  } else if (verb == "take" || verb == "hear") {
     promises_.begins_reading(workers_);
-    EXPECT_EQ(refresher_->take_adds(now_, Changed::Adds), words.back() != "no");
+    const Changed changed = verb == "take" ? Changed::Adds : Changed::Anything;
+    EXPECT_EQ(refresher_->take_adds(now_, changed), words.back() != "no");
     if (words.back() != "no") promises_.has_read(workers_);
   } else if (verb == "restart") {
     start();
@@ -248,8 +277,19 @@ bool History::change_host(const std::vector<std::string>& words) {
     promises_.has_started(workers_);
   } else if (verb == "bypass" || verb == "lift") {
     set_bypass(site_.directory(), kSimulatedSet, verb == "bypass" ? 0 : kBypassOver);
+  } else if (verb == "block" || verb == "unblock") {
+    is_spoiled_ = is_spoiled_ || words.back() == "pointer";
+    fs::remove(path_of(words.back()));
+    if (verb == "block") fs::create_directory(path_of(words.back()));
+  } else if (verb == "open" || verb == "shut") {
+    const unsigned own = words.back() == "cache" ? 0755 : 0640;
+    fs::permissions(path_of(words.back()), fs::perms(verb == "open" ? 0777 : own));
+  } else if (verb == "damage") {
+    damage(words.back());
   } else if (words.back() == "mirror") {
-    fs::remove(site_.cache() + "/tags.adds");
+    fs::remove(path_of("mirror"));
+  } else if (words.back() == "cache") {
+    for (const auto& file : fs::directory_iterator(site_.cache())) fs::remove(file);
   } else if (verb == "shrink" || verb == "guard") {
     set_.guards = Guards{};
     if (verb == "guard") set_.guards.min_keys = 1000;
@@ -270,6 +310,15 @@ bool History::expect(const std::vector<std::string>& words) {
       EXPECT_TRUE(attached == nullptr || attached->may_contain(attached->snapshot().hasher()(key_text(key))))
           << key_text(key);
     }
+  } else if (words[0] == "mirrored") {
+    AddsMirror mirror(path_of("mirror"));
+    mirror.load();
+    EXPECT_EQ(mirror.count_after({}), std::stoull(words.at(1)));
+  } else if (words[0] == "troubles") {
+    SetReader reader = status_reader(site_.directory(), kSimulatedSet);
+    reader.follow();
+    EXPECT_THAT(Troubles(reader.control()->troubles.load()).names(),
+                ::testing::ElementsAreArray(words.begin() + 1, words.end()));
   } else {
     return false;
   }

@@ -38,16 +38,23 @@ class History : public SetRefresherTest {
   // - rebuild: builds and pushes; the build begins now, and knows no open transaction.
   // - rollback, rollback far: to the generation before, or to the oldest one.
   // - look, look TROUBLE, look TROUBLE maybe: looks until all is done. maybe: so is every answer.
-  // - take, take no: brings in adds without a look, or does not.
+  // - take, take no: brings in adds without a look, or does not. hear: unless a record has changed, too.
   // - restart, reboot, new host: the loader's process begins again; without memory; without its cache, too.
-  // - lose mirror: the cache loses the adds.
+  // - lose mirror: the cache loses the adds. lose cache: and all else.
   // - away, back: the store cannot be asked, and can again.
   // - save N, load N, load log N, load records N: copies what the store holds, and brings it back.
   // - lose log, lose pointer, wipe, delete: the store loses them, or all; as `keysieve delete`.
+  // - mark: the end of its log moves.
   // - spoil pointer, swell pointer, spoil bypass: the record holds something else, or too much.
-  // - bypass set, bypass all, lift set, lift all: of the store. bypass here, lift here: the operator's own.
+  // - block F, unblock F: a folder stands in the place of pointer or bypass of a dir: store, or of the
+  // mirror.
+  // - open F, shut F: all users may write to the cache, or to the mirror.
+  // - damage shard, damage tables, damage file: what is live loses some bytes, or its file.
+  // - bypass set, bypass all, lift set, lift all: of the store. bypass all over: until now.
+  // - bypass here, lift here: the operator's own.
   // - shrink, guard: the host's guards are the usual ones; they refuse every build.
   // - live N, has R: the build with that number answers, 0: none; the keys are maybe.
+  // - mirrored N: the cache has so many adds. troubles T...: those in shared memory.
   // - X fails: the step X throws an Error.
   void play(std::string_view script);
   // To every key, because adds are lost.
@@ -72,6 +79,7 @@ class History : public SetRefresherTest {
     std::optional<SetReader> new_;
   };
 
+  [[nodiscard]] std::string path_of(const std::string& file) const;
   void step(const std::string& text);
   bool change_source(const std::vector<std::string>& words);
   bool change_store(const std::vector<std::string>& words);
@@ -82,6 +90,7 @@ class History : public SetRefresherTest {
   const Build& build(const LogPosition& adds_from);
   void push(const Build& build);
   void load(const std::string& name, Part part);
+  void damage(const std::string& part);
   void reboot(bool with_disk);
 
   std::unique_ptr<Store> direct_;
@@ -91,6 +100,7 @@ class History : public SetRefresherTest {
   std::map<std::string, Logged> saved_;
   UnixSeconds as_of_ = 1'700'000'000;
   bool is_spoiled_ = false;  // the pointer record: then nothing is read from it
+  bool is_damaged_ = false;  // until the next look, which finds it
 };
 
 }  // namespace keysieve::test

@@ -3,44 +3,75 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 
 namespace keysieve::test {
 namespace {
 
-// Each limit, where the next generation is pulled, and where the cached one is published: as at a reboot with
-// the store unreachable, after the configuration was tightened.
-TEST_F(SetRefresherTest, PublishesNothingThatAGuardRefusesFromStoreOrCache) {
+// Each value is the same, so that another one changes all.
+SnapshotBytes build_map(KeyRange keys, std::uint32_t value, UnixSeconds as_of) {
+  BuildSettings settings;
+  settings.set_name = "tags";
+  settings.as_of = as_of;
+  settings.seed = {42};
+  settings.kind = find_filter_kind("ribbon");
+  MapValues values(1);
+  const KeyHasher hasher(settings.seed);
+  for (int i = 0; i < keys.count; ++i) values.add(0, hasher(key_number(keys.first + i)), value);
+  static_cast<void>(values.finish());
+  settings.values = &values;
+  SnapshotBuilder builder(settings);
+  for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
+  return builder.finish();
+}
+
+// Each guard at each door: a build, a push, a refresh, and the cache, as at a reboot with the store
+// unreachable, after the configuration was tightened.
+TEST_F(SetRefresherTest, LetsNothingPassThatAGuardRefusesAtAnyDoor) {
   struct Case {
     ErrorKind refusal;
     Guards guards;
     std::uint64_t max_bytes = 0;
   };
-  const std::vector<Case> cases{
-      {ErrorKind::MinKeys, {.min_keys = 2000, .max_shrink = 1.0}},
-      {ErrorKind::MaxShrink, {.max_shrink = 0.2}},
-      {ErrorKind::MaxFpr, {.max_shrink = 1.0, .max_fpr = 1e-12}},
-      {ErrorKind::RequiredKeys, {.max_shrink = 1.0, .required_keys = {"no such key"}}},
-      {ErrorKind::MaxSize, {.max_shrink = 1.0}, 1024}};
-  const auto begin_with = [this](const Case& limit) {
-    set_.guards = limit.guards;
-    set_.max_bytes = limit.max_bytes;
+  const std::vector<Case> rows{
+      {ErrorKind::MinKeys, {.min_keys = 2000, .max_shrink = {}, .max_changed = 1}},
+      {ErrorKind::MaxShrink, {.max_shrink = 0.2, .max_changed = 1}},
+      {ErrorKind::MaxChanged, {.max_shrink = {}, .max_changed = 0.5}},
+      {ErrorKind::MaxFpr, {.max_shrink = {}, .max_fpr = 1e-12, .max_changed = 1}},
+      {ErrorKind::RequiredKeys, {.max_shrink = {}, .max_changed = 1, .required_keys = {"no such key"}}},
+      {ErrorKind::MaxSize, {.max_shrink = {}, .max_changed = 1}, 1024}};
+  const auto begin_with = [this](const Case& row) {
+    set_.guards = row.guards;
+    set_.max_bytes = row.max_bytes;
     start();
   };
-  go_live();
-  site_.push("tags", first_keys(500), site_.store_url(), 0.3);
-  for (const Case& limit : cases) {
-    begin_with(limit);
+  const SnapshotBytes live = build_map(kKeys, 1, 1);
+  const SnapshotBytes next = build_map(first_keys(500), 2, 2);
+  const SnapshotView view = SnapshotView::decode(next.get(), "next", Check::Everything);
+  const Baseline before = baseline_of(SnapshotView::decode(live.get(), "live", Check::Tables).header());
+  site_.push(live);
+  ASSERT_EQ(trouble(), Trouble::None);
+  for (const Case& row : rows) {
+    if (row.refusal == ErrorKind::MaxSize) continue;  // of loaders alone
+    EXPECT_EQ(failure_of([&] { check_guards(row.guards, view, before); }), row.refusal);
+    EXPECT_EQ(failure_of([&] { keysieve::push(*open_store(url_), view, row.guards); }), row.refusal);
+  }
+  EXPECT_THAT(open_store(url_)->keys_with_prefix("keysieve:"), SizeIs(2)) << "a chunk, and the pointer";
+  site_.push(next);
+  for (const Case& row : rows) {
+    begin_with(row);
     EXPECT_THAT(refresh(), IsRefused());
-    EXPECT_EQ(refused(limit.refusal), 1U) << refresher_->outcome().reason;
+    EXPECT_EQ(refused(row.refusal), 1U) << refresher_->outcome().reason;
     EXPECT_EQ(site_.live_generation("tags"), 1U);
     EXPECT_TRUE(site_.knows("tags", kKeys));
   }
   site_.wipe_shared_memory();
   site_.remove_store();
-  for (const Case& limit : cases) {
-    if (limit.refusal == ErrorKind::MaxShrink) continue;  // from nothing
-    begin_with(limit);
+  for (const Case& row : rows) {
+    if (row.refusal == ErrorKind::MaxShrink || row.refusal == ErrorKind::MaxChanged)
+      continue;  // from nothing
+    begin_with(row);
     EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
     EXPECT_EQ(site_.live("tags"), std::nullopt) << refresher_->outcome().reason;
   }
@@ -78,12 +109,10 @@ TEST_F(SetRefresherTest, ComparesARefusedBuildWithWhatIsLiveAgainWhenToldTo) {
   EXPECT_EQ(site_.live("tags")->key_count, 500U);
 }
 
-constexpr KeyRange kFarKeys{9000, 500};
-
 // push would refuse it as well, so the wrong snapshot is put into the cache.
 TEST_F(SetRefresherTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) {
   go_live();
-  SnapshotBytes snapshot = build_with_known_absent("tags", kKeys, kFarKeys);
+  SnapshotBytes snapshot = build_with_known_absent("tags", kKeys, {9000, 500});
   site_.push(snapshot);
   put_into_sample(snapshot, {key_number(1)});
   SetCache(site_.cache(), "tags").save(2, snapshot.get());
@@ -92,23 +121,8 @@ TEST_F(SetRefresherTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) 
   EXPECT_EQ(report().history.front().known_absent, std::nullopt) << "of what was refused";
 }
 
-SnapshotBytes build_map(UnixSeconds as_of) {
-  BuildSettings settings;
-  settings.set_name = "tags";
-  settings.as_of = as_of;
-  settings.seed = {42};
-  settings.kind = find_filter_kind("ribbon");
-  MapValues values(1);
-  values.add(0, KeyHasher(settings.seed)("key"), 1);
-  static_cast<void>(values.finish());
-  settings.values = &values;
-  SnapshotBuilder builder(settings);
-  builder.add("key");
-  return builder.finish();
-}
-
 TEST_F(SetRefresherTest, AsksAgainWhenTheStoreIsAwayBeforeItSaysWhatAMapIsMeasuredBy) {
-  for (const UnixSeconds as_of : {1, 2}) site_.push(build_map(as_of));
+  for (const UnixSeconds as_of : {1, 2}) site_.push(build_map(first_keys(1), 1, as_of));
   events_.before_fetch = [calls = 0]() mutable {
     if (++calls == 2) lose_connection();
   };

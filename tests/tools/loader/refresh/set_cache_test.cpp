@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -247,26 +245,6 @@ TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
 }
 
-// Not trusted, so nothing is saved there: as when it is full, or of the wrong owner.
-TEST_F(SetRefresherTest, SavesWhatIsLiveOnceTheCacheCanBeWrittenAgain) {
-  go_live();
-  for (const bool is_restarted : {false, true}) {
-    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
-    site_.push("tags", kKeys);
-    EXPECT_EQ(trouble(), Trouble::None);
-    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
-    if (is_restarted) start();
-    EXPECT_EQ(trouble(), Trouble::None);
-    const auto generation = site_.live_generation("tags");
-    site_.wipe_shared_memory();
-    std::filesystem::rename(site_.root() / "store", site_.root() / "away");
-    start();
-    refresh();
-    EXPECT_EQ(site_.live_generation("tags"), generation);
-    std::filesystem::rename(site_.root() / "away", site_.root() / "store");
-  }
-}
-
 // Another process has changed what is live, and this one does not read it again so soon.
 TEST_F(SetRefresherTest, SavesNothingDamaged) {
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
@@ -280,50 +258,6 @@ TEST_F(SetRefresherTest, SavesNothingDamaged) {
   EXPECT_FALSE(std::filesystem::exists(site_.cache() + "/tags.ks"));
   EXPECT_EQ(trouble(), Trouble::None) << "found by now";
   EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.ks"));
-}
-
-// In the report, and in shared memory for `keysieve status`. The set is current all the same.
-TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
-  const auto in_shared_memory = [&] {
-    SetReader reader = status_reader(site_.directory(), "tags");
-    reader.follow();
-    return Troubles(reader.control()->troubles.load()).names();
-  };
-  go_live();
-  EXPECT_TRUE(report().troubles().has(Trouble::None));
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(report().cache_trouble, "") << "a reboot would find what is live";
-  for (int push = 0; push < 2; ++push) {
-    site_.push("tags", kKeys);
-    EXPECT_EQ(refresh().exit_status, 0);
-    EXPECT_NE(report().cache_trouble, "");
-    EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
-  }
-  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
-  EXPECT_EQ(trouble(), Trouble::NeverPushed);
-  EXPECT_EQ(in_shared_memory(), (std::vector<std::string_view>{"not_pushed", "not_cached"}));
-  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(report().cache_trouble, "");
-  EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{});
-}
-
-TEST_F(SetRefresherTest, ReportsACacheThatCouldNotBeReadOnceUntilItCan) {
-  const std::string key = "keysieve:tags:current";
-  go_live();
-  const std::string pointer = open_store(url_)->get(key).value();
-  site_.push("tags", first_keys(500));
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
-  EXPECT_EQ(trouble(), Trouble::Refused);
-  EXPECT_NE(report().cache_trouble, "");
-  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
-  put(*open_store(url_), key, pointer);
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(report().cache_trouble, "");
 }
 
 // What the newer one holds is in the mirror alone, should the older be published again.

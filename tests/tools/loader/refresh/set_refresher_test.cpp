@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 
 #include <filesystem>
 
@@ -27,11 +26,15 @@ TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
   }
 }
 
-TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
+TEST_F(SetRefresherTest, GoesOnWithoutABypassWhileNothingOfTheStoreCanBeRead) {
   go_live();
-  std::filesystem::remove(site_.directory() + "/tags/" + snapshot_file_name(1));
-  EXPECT_EQ(refresh().live->id.publication, 2U);
+  for (const std::string name : {"keysieve:tags:current", "keysieve:bypass", ".log-keysieve:tags:adds"}) {
+    std::filesystem::remove(site_.root() / ("store/" + name));
+    std::filesystem::create_directory(site_.root() / ("store/" + name));
+  }
+  EXPECT_THAT(refresh(), IsRefused());
   EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
 TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {

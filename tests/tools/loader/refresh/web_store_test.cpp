@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/certificates.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/web_server.hpp"
@@ -18,15 +17,11 @@ class SetRefresherAtAWebServer : public SetRefresherTest {
  protected:
   SetRefresherAtAWebServer() {
     folder_url_ = "dir:" + server_.make_folder("store");
-    url_ = server_.url("store", "https") + "?timeout=2m&ca_file=" + shared_certificates().path("ca.crt");
+    url_ = server_.url("store") + "?timeout=2m";
     site_.push("tags", kKeys, folder_url_);
     EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
 
-  static std::string tls(const std::string& certificate) {
-    return "ssl_certificate " + shared_certificates().path(certificate + ".crt") + ";\nssl_certificate_key " +
-           shared_certificates().path(certificate + ".key") + ";\n";
-  }
   [[nodiscard]] std::string file(const std::string& key) const { return server_.folder("store") + "/" + key; }
   [[nodiscard]] std::string bytes_of_file(const std::string& key) const {
     std::ifstream stream(file(key), std::ios::binary);
@@ -51,58 +46,23 @@ class SetRefresherAtAWebServer : public SetRefresherTest {
     EXPECT_TRUE(site_.knows("tags", keys));
   }
 
-  WebServer server_{{"ssl", tls("server")}};
+  WebServer server_;
   std::string folder_url_;
 };
 
-TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhateverTheServerAnswers) {
+// What a server may answer instead of all files: tests/tools/stores/http_store_test.cpp.
+TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhateverTheServerAnswersForARecord) {
   site_.push("tags", kMoreKeys, folder_url_);
-  const std::string good = tls("server");
-  const std::string chunks = "location ~ :[0-9]+$ ";
-  const std::string pointer = "location ~ :current$ ";
-  const std::vector<std::pair<std::string, std::string>> faults{
-      {"no such folder", good + "location / { return 404; }"},
-      {"an error", good + "location / { return 500; }"},
-      {"overload", good + "location / { return 503; }"},
-      {"no access", good + "location / { return 403; }"},
-      {"no authorization", good + "location / { return 401; }"},
-      {"a page instead of files", good + "location / { return 200 \"<html>sign in</html>\"; }"},
-      {"a redirect without end", good + "location / { return 302 /store/again; }"},
-      {"no pointer", good + pointer + "{ return 404; }"},
-      {"an error for the pointer", good + pointer + "{ return 500; }"},
-      {"a page instead of the pointer", good + pointer + "{ return 200 \"<html>sign in</html>\"; }"},
-      {"no chunks", good + chunks + "{ return 404; }"},
-      {"an error for chunks", good + chunks + "{ return 502; }"},
-      {"a page instead of chunks", good + chunks + "{ return 200 \"<html>sign in</html>\"; }"},
-      {"an expired certificate", tls("expired")},
-      {"a certificate of another host", tls("other")}};
-  for (const auto& [fault, directives] : faults) {
-    server_.restart(directives);
-    expect_stays_live(1, fault);
+  for (const std::string record : {":current", ":[0-9]+"}) {
+    for (const std::string answer : {"404", "500", "502", "403", "200 \"<html>sign in</html>\""}) {
+      server_.restart("location ~ " + record + "$ { return " + answer + "; }");
+      expect_stays_live(1, record + answer);
+    }
   }
   server_.kill();
   expect_stays_live(1, "no server");
   server_.start();
-  server_.restart(good);
-  expect_follows(kMoreKeys);
-}
-
-// A copy from before the store was wiped has a higher number than what came after.
-TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCountedAnew) {
-  for (int i = 0; i < 2; ++i) site_.push("tags", kKeys, folder_url_);
-  const std::string folder = server_.folder("store");
-  const std::string old = server_.folder("old");
-  fs::copy(folder, old, fs::copy_options::recursive);
-  fs::last_write_time(old + "/.changes", fs::file_time_type::clock::now() - std::chrono::hours(1));
-  fs::remove_all(folder);
-  EXPECT_EQ(site_.push_begun_now("tags", kMoreKeys, folder_url_).generation, 1U);
-  expect_follows(kMoreKeys);
-  fs::rename(folder, server_.folder("new"));
-  fs::rename(old, folder);
-  expect_stays_live(1, "generation 3 of before");
-  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
-  fs::rename(folder, old);
-  fs::rename(server_.folder("new"), folder);
+  server_.restart("");
   expect_follows(kMoreKeys);
 }
 
@@ -136,7 +96,7 @@ TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
   replace("keysieve:bypass", "{}");
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_FALSE(site_.knows("tags", kKeys));
-  server_.restart(tls("server") + "location ~ :bypass$ { return 404; }");
+  server_.restart("location ~ :bypass$ { return 404; }");
   store_.use(now_, [](Store& store) {
     store.distrust_copies();
     return true;
@@ -146,20 +106,6 @@ TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
     EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
     EXPECT_FALSE(site_.knows("tags", kKeys));
   }
-}
-
-TEST_F(SetRefresherAtAWebServer, BringsInAddsAndBypasses) {
-  site_.add("tags", kAdded, folder_url_);
-  expect_follows(kAdded);
-  site_.add("tags", kAddedLater, folder_url_);
-  expect_follows(kAddedLater);
-  replace("keysieve:bypass", "{}");
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  EXPECT_FALSE(site_.knows("tags", kKeys)) << "bypassed: nothing is attached";
-  fs::remove(file("keysieve:bypass"));
-  replace("keysieve:tags:current", bytes_of_file("keysieve:tags:current"));
-  expect_follows(kAdded);
-  expect_follows(kAddedLater);
 }
 
 // It was cut on its way, or its writer was killed. What comes before the cut is taken.

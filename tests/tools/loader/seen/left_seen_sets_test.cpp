@@ -9,8 +9,6 @@
 namespace keysieve::test {
 namespace {
 
-using Codes = std::vector<std::string_view>;
-
 class LeftSeenSetsTest : public ::testing::Test {
  protected:
   static constexpr UnixSeconds kPatience = 120;  // of next_look_by()
@@ -21,69 +19,11 @@ class LeftSeenSetsTest : public ::testing::Test {
     config.directory = host_.directory();
     LeftSeenSets(config).look(now);
   }
-  Codes marks() { return Troubles(host_.worker().page()->troubles.load()).names(); }
   [[nodiscard]] std::string folder() const { return seen_directory(host_.directory()) + "/clicks"; }
   [[nodiscard]] bool is_there() const { return std::filesystem::exists(folder()); }
 
   SeenHost host_{clicks_config(), ""};
 };
-
-TEST_F(LeftSeenSetsTest, EndsASetThatARestartHasTakenAwayWhenItsWindowsAreOver) {
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  host_.stop();
-  look(kNoon + kPatience);
-  EXPECT_EQ(marks(), Codes{}) << "it has promised no earlier look";
-  look(kNoon + kPatience + 1);
-  EXPECT_EQ(marks(), Codes{"not_configured"});
-  EXPECT_EQ(host_.worker().page()->next_look, 0);
-  look(kNoon + 20 * kMinute - 1);
-  EXPECT_FALSE(host_.add(1));
-  const std::uint32_t segment = host_.segment_key(0);
-  look(kNoon + 20 * kMinute);
-  EXPECT_FALSE(is_there());
-  EXPECT_FALSE(host_.worker().is_ready());
-  EXPECT_FALSE(has_segment(segment));
-}
-
-TEST_F(LeftSeenSetsTest, TakesNothingFromALoaderThatWasStoppedForAWhile) {
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  host_.stop();
-  look(kNoon + 5 * kMinute);
-  EXPECT_EQ(marks(), Codes{"not_configured"});
-  host_.start();
-  host_.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(marks(), Codes{});
-  EXPECT_FALSE(host_.add(1));
-  EXPECT_TRUE(host_.add(2));
-  host_.stop();
-  look(kNoon + 10 * kMinute + kPatience);
-  EXPECT_EQ(marks(), Codes{});
-  look(kNoon + 30 * kMinute - 1);
-  look(kNoon + 30 * kMinute - 1);
-  EXPECT_FALSE(host_.add(2));
-}
-
-TEST_F(LeftSeenSetsTest, TouchesNoSetThatALoaderHoldsHoweverLongItHasNotLooked) {
-  host_.look(kNoon);
-  EXPECT_TRUE(host_.add(1));
-  for (int i = 0; i < 2; ++i) look(kNoon + 100 * kMinute);
-  EXPECT_EQ(marks(), Codes{});
-  EXPECT_FALSE(host_.add(1));
-}
-
-// Its last window was over by plan, but workers went on with it.
-TEST_F(LeftSeenSetsTest, KeepsWhatWasAddedBeforeItFoundTheSet) {
-  host_.look(kNoon);
-  host_.stop();
-  EXPECT_TRUE(host_.add(1)) << "half an hour later";
-  look(kNoon + 30 * kMinute);
-  look(kNoon + 40 * kMinute - 1);
-  EXPECT_FALSE(host_.add(1));
-  look(kNoon + 40 * kMinute);
-  EXPECT_FALSE(is_there());
-}
 
 TEST_F(LeftSeenSetsTest, RemovesASetThatWaitedForItsStore) {
   const TemporaryDirectory root;

@@ -1,8 +1,6 @@
 // What hosts with a store send for what they have seen, and what they learn from each other.
 #include "tools/loader/seen/seen_exchange.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/support/message_of.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/seen/seen_log.hpp"

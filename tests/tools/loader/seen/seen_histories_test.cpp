@@ -7,6 +7,7 @@
 
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
+#include "tools/loader/seen/left_seen_sets.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -24,6 +25,9 @@ struct SeenRow {
   // - keys N, windows N: of the configuration with which the loader starts next.
   // - clock N: is set forward by so many minutes. room, no room: for another window.
   // - lose N: somebody removes the memory of that filter, from the oldest. filters N: there are so many.
+  // - saved N: at most so many keys were sent.
+  // - others TIME: a loader without that set looks. marked CODE, marked: what it says of the set. gone: it
+  // is.
   const char* script;
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
@@ -68,7 +72,19 @@ class SeenHistories : public SavedSeenSet, public ::testing::WithParamInterface<
     for (std::uint64_t key = keys.first; key < keys.first + keys.count; ++key)
       EXPECT_TRUE(SeenHost::has(other, key)) << key;
   }
-  static void step(SeenHost& host, const std::vector<std::string>& words) {
+  void look_of_others(SeenHost& host, UnixSeconds now) {
+    LoaderConfig config;
+    config.directory = host.directory();
+    segment_ = host.segment_key(0);
+    LeftSeenSets(config).look(now);
+  }
+  static void expect_marked(SeenHost& host, const std::vector<std::string>& words) {
+    const SeenPage& page = *host.worker().page();
+    EXPECT_THAT(Troubles(page.troubles.load()).names(),
+                ::testing::ElementsAreArray(words.begin() + 1, words.end()));
+    EXPECT_EQ(page.next_look == 0, words.size() > 1);
+  }
+  void step(SeenHost& host, const std::vector<std::string>& words) {
     const std::string& verb = words[0];
     const std::string& last = words.back();
     if (verb == "look") {
@@ -102,12 +118,23 @@ class SeenHistories : public SavedSeenSet, public ::testing::WithParamInterface<
       remove_segment(host.segment_key(static_cast<std::uint32_t>(std::stoul(last))));
     } else if (verb == "filters") {
       EXPECT_EQ(host.worker().attached().size, std::stoul(last));
+    } else if (verb == "saved") {
+      EXPECT_LE(host.report().keys_saved, std::stoul(last));
+    } else if (verb == "others") {
+      look_of_others(host, time_of(last));
+    } else if (verb == "marked") {
+      expect_marked(host, words);
+    } else if (verb == "gone") {
+      EXPECT_FALSE(std::filesystem::exists(host.folder()));
+      EXPECT_FALSE(host.worker().is_ready());
+      EXPECT_FALSE(has_segment(segment_));
     } else {
       throw std::logic_error("no step: " + verb);
     }
   }
 
   std::map<std::string, SeenHost> hosts_;
+  std::uint32_t segment_ = 0;  // the oldest of the set that others have looked at
 };
 
 TEST_P(SeenHistories, KeepWhatWasSeenForItsTime) {
@@ -136,6 +163,18 @@ constexpr SeenRow kSeenRows[]{
     {"ClockThatWasAheadWhenTheWindowBegan", "",
      "look 60; add 1; look 59; clock -60; look 0 seen_overdue; has 1; filters 1; look 70"},
     {"BurstOfMoreKeysThanAFilterIsMadeFor", "", "look 0; fill 0-5999; look 1 seen_full; filters 2; look 10"},
+    {"WindowThatCannotGrowAnyMore", "",
+     "keys 100; start; look 0; grow 0-1999 1; look 1 seen_full; filters 4; has 0-1999; look 10"},
+    {"NotConfiguredAfterARestart", "",
+     "look 0; add 1; stop; others 2; marked; others 2:01; marked not_configured; others 19:59; has 1; others "
+     "20; gone"},
+    {"NotConfiguredForAWhile", "",
+     "look 0; add 1; stop; others 5; marked not_configured; start; look 10; marked; has 1; add 2; stop; "
+     "others 12; "
+     "marked; others 29:59; others 29:59; has 2"},
+    {"HeldByALoaderThatHasNotLookedForLong", "", "look 0; add 1; others 100; others 100; marked; has 1"},
+    {"NotConfiguredAfterWorkersWentOnWithALateWindow", "",
+     "look 0; stop; add 1; others 30; others 39:59; has 1; others 40; gone"},
     {"MemoryRemovedWhileTheLoaderRuns", "",
      "look 0; add 0-499; look 10; add 500-999; lose 0; lose 1; add 1000-1009; look 11; has 0-1009; look "
      "19:59; has 0-1009; look 20; lacks 0-499"},
@@ -165,6 +204,18 @@ constexpr SeenRow kSeenRows[]{
     {"StartAfterAllMemoryWasRemoved", "web1",
      "look 0; add 0-499; look 10; add 500-999; look 10:01; lose 0; lose 1; stop; start; look 11; has 0-999; "
      "look 19:59; has 0-999; look 21; look 31; lacks 0-999"},
+    {"MemoryRemovedOfWhatIsSaved", "web1 web2",
+     "look 0; web1 add 0-499; look 0:01; web1 add 500-599; web1 lose 0; web1 look 0:02; web1 saved 649; web2 "
+     "look "
+     "0:03; web2 has 0-599"},
+    {"ClocksThatAreAheadOrBehind", "web1 hour minute early late",
+     "web1 look 0; hour look -60; hour add 0-99; hour look -60:01; minute look -1; minute add 100-199; "
+     "minute look "
+     "-1:01; early look 1; early add 200-299; early look 1:01; late look 60; late add 300-399; late look "
+     "60:01; web1 "
+     "look 0:01; web1 lacks 0-99; web1 has 100-399; web1 add 1000-1009; web1 look 10; web1 look 20; web1 "
+     "lacks "
+     "1000-1009"},
     {"ClockOfOneThatIsAheadForAWhile", "web1 web2",
      "look 0; web1 add 0-499; look 0:01; look 0:01; web1 clock 60; web1 look 60:02; web1 add 500-509; web1 "
      "look 60:03; web1 clock -60; web1 look 0:04 seen_overdue; web2 look 0:04; look 19:59 any; has 0-509; "

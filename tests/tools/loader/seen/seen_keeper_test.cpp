@@ -1,6 +1,5 @@
 // One host without a store: its windows and what they hold, whatever the loader does.
 #include "tools/loader/seen/seen_keeper.hpp"
-#include "core/publisher/seen/new_segment.hpp"
 
 #include <gmock/gmock.h>
 
@@ -44,21 +43,6 @@ TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
     EXPECT_LT(rate, 0.005 + 5 * std::sqrt(0.005 / kProbes)) << percent << " %";
   }
   EXPECT_EQ(host_.worker().attached().size, 3U) << "of 2,000, 4,000 and 8,000 keys";
-  EXPECT_FALSE(host_.report().is_full);
-}
-
-TEST_F(SeenKeeperTest, SaysThatAWindowIsFull) {
-  host_.config().keys = 100;
-  host_.start();
-  host_.look(kNoon);
-  for (std::uint64_t first = 0; first < 2'000; first += 20) {
-    host_.add_many(first, 20);
-    host_.look(kNoon + kMinute);
-  }
-  EXPECT_EQ(host_.worker().attached().size, kFiltersPerWindow);
-  EXPECT_TRUE(host_.report().is_full);
-  EXPECT_EQ(host_.count_of(0, 2'000), 2'000U);
-  host_.look(kNoon + 10 * kMinute);
   EXPECT_FALSE(host_.report().is_full);
 }
 

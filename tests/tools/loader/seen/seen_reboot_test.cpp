@@ -1,6 +1,5 @@
 // What a reboot, or the removal of its memory, takes from a host that has a store.
 #include "core/builder/base/log_positions.hpp"
-#include "core/publisher/seen/new_segment.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
@@ -72,19 +71,6 @@ TEST_F(SeenReboot, BringsBackWhatHadExpiredByAClockThatWasSetRightMeanwhile) {
   EXPECT_EQ(web1_.count_of(0, 500), 500U);
 }
 
-// While the loader runs: it has the memory still, and knows what the store has of it.
-TEST_F(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
-  look(kNoon);
-  EXPECT_EQ(web1_.add_many(0, 500), 500U);
-  look(kNoon + 1);
-  EXPECT_EQ(web1_.add_many(500, 100), 100U);
-  remove_segment(web1_.segment_key(0));
-  EXPECT_EQ(web1_.look(kNoon + 2).reason, "");
-  EXPECT_LT(web1_.report().keys_saved, 650U) << "hardly any twice";
-  web2_.look(kNoon + 3);
-  EXPECT_EQ(web2_.count_of(0, 600), 600U);
-}
-
 // Hosts whose clocks are wrong, for a while or against each other.
 
 using ::testing::AnyOf;
@@ -135,29 +121,6 @@ TEST_F(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
   EXPECT_EQ(web1_.tap.trimmed.back(), newest) << "nothing that is yet to come";
   EXPECT_TRUE(entries().empty());
   EXPECT_EQ(web1_.look(now + 24 * kHour + 42 * kMinute + 1).reason, "");
-}
-
-TEST_F(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
-  web1_.look(kNoon);
-  std::uint64_t key = 0;
-  for (const std::int64_t off : {-kHour, -kMinute, kMinute, kHour}) {
-    SeenHost other(clicks_config("other" + std::to_string(key)), url_);
-    SCOPED_TRACE(off);
-    other.look(kNoon + off);
-    EXPECT_EQ(other.add_many(key, 100), 100U);
-    other.look(kNoon + off + 1);
-    EXPECT_EQ(web1_.look(kNoon + 1).reason, "");
-    EXPECT_EQ(web1_.count_of(key, 100), off == -kHour ? 0U : 100U) << "an hour ago is over";
-    key += 100;
-  }
-  EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
-  web1_.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(
-      web1_.worker().page()->entry(SeenState::of(web1_.worker().page()->state).end() - 1).plan.window.ends,
-      kNoon + 20 * kMinute)
-      << "windows follow the own clock";
-  web1_.look(kNoon + 20 * kMinute);
-  EXPECT_EQ(web1_.count_of(1'000, 10), 0U);
 }
 
 }  // namespace

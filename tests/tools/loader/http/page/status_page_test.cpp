@@ -217,6 +217,7 @@ TEST_F(StatusPage, AllowsItsOwnFilesAndNothingElse) {
                 AllOf(HasSubstr(std::string("Content-Type: ") + file.content_type),
                       HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'; ")));
   }
+  for (const char* path : {"/healthz", "/livez", "/startz"}) EXPECT_NE(get(path).status, 404) << path;
   for (const char* path : {"/metric", "/../etc/passwd", "/index.html", "//"})
     EXPECT_EQ(get(path).status, 404) << path;
 }
