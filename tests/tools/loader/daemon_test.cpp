@@ -48,27 +48,5 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 
-// That shared memory was wiped, only a round finds.
-TEST_F(Keysieved, KeepsToItsRoundsAndAnswersSignalsWhileAddsPourIn) {
-  const RedisServer redis;
-  const std::string url = redis.unix_url();
-  const auto learns = [this](KeyRange keys) { return eventually([&] { return site_.knows("tags", keys); }); };
-  site_.push("shop", first_keys(500), url);
-  site_.configure(tags_set + shop_set, url, "100ms");
-  site_.push("tags", kKeys, url);
-  start();
-  ASSERT_TRUE(follows("shop", 1)) << log();
-  const PouringAdds pouring(url);
-  ASSERT_TRUE(learns({PouringAdds::kFirst, 1000})) << log();
-  std::filesystem::rename(site_.directory() + "/shop", site_.root() / "gone");
-  EXPECT_TRUE(follows("shop", 1)) << log();
-  keysieved_->send(SIGUSR1);
-  EXPECT_TRUE(says("refreshing all sets now")) << log();
-  keysieved_->send(SIGHUP);
-  EXPECT_TRUE(says("configuration reloaded")) << log();
-  EXPECT_TRUE(learns({PouringAdds::kFirst, 3000})) << log();
-  EXPECT_EQ(keysieved_->stop(), 0);
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -35,35 +35,6 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   EXPECT_TRUE(site.knows("shop", kKeys));
 }
 
-// A folder, a link, or a FIFO, for which a reader would wait.
-TEST(Loader, RefreshesTheOtherSetsWhenARecordOrALogIsNoFile) {
-  Site site;
-  std::string sets;
-  for (const std::string name : {"folder", "link", "fifo", "log", "tags"}) {
-    site.push(name, kKeys);
-    sets += "[[set]]\nname = \"" + name + "\"\nstore = \"main\"\n";
-  }
-  site.configure(sets);
-  Loader loader(load_config(site.config_path()), [] { return true; });
-  loader.round();
-  EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
-  const auto record_of = [&](const std::string& name) {
-    return site.root() / ("store/keysieve:" + name + ":current");
-  };
-  for (const char* name : {"folder", "link", "fifo"}) std::filesystem::remove(record_of(name));
-  std::filesystem::create_directory(record_of("folder"));
-  std::filesystem::create_symlink(record_of("tags"), record_of("link"));
-  ASSERT_EQ(::mkfifo(record_of("fifo").c_str(), 0600), 0);
-  const std::string log = site.root() / "store/.log-keysieve:log:adds";
-  std::filesystem::remove(log);  // the push has begun it
-  std::filesystem::create_directory(log);
-  site.add("tags", kAdded);
-  loader.try_again_now();
-  loader.round();
-  EXPECT_TRUE(site.knows("tags", kAdded)) << loader.summary();
-  EXPECT_EQ(loader.exit_status(), 65) << loader.summary();
-}
-
 // The record would be refused.
 TEST(Loader, ReadsTheLogAloneWhenAWatchNamesNothingElse) {
   RedisServer redis;

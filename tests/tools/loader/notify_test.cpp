@@ -123,6 +123,32 @@ class SilentStore {
   FileDescriptor client_;
 };
 
+// A process that adds one key after the other to set "tags", as fast as the store takes them, until the
+// object is gone.
+class PouringAdds {
+ public:
+  static constexpr int kFirst = 1'000'000;  // the number of the first key
+
+  explicit PouringAdds(const std::string& url) : child_(start_process([&]() -> int { pour(url); })) {}
+  PouringAdds(const PouringAdds&) = delete;
+  PouringAdds& operator=(const PouringAdds&) = delete;
+  ~PouringAdds() {
+    ::kill(child_, SIGKILL);
+    wait_for(child_);
+  }
+
+ private:
+  [[noreturn]] static void pour(const std::string& url) {
+    const auto store = open_store(url);
+    for (int i = 0;; ++i) {
+      const std::string key = key_number(kFirst + i);
+      store->append(adds_log(*store, "tags"), std::span(&key, 1));
+    }
+  }
+
+  pid_t child_;
+};
+
 // They have no cache: only their store knows what was seen before a reboot.
 TEST_F(KeysievedNotify, IsReadyOnceItHasAskedForSeenSetsButPublishesFromTheCacheFirst) {
   site_.push("tags", kKeys);
@@ -217,8 +243,7 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   EXPECT_TRUE(eventually([&] { return control.page().last_confirmed > confirmed; }));
 }
 
-TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaitsAndWhileAddsPourIn) {
-  site_.push("tags", kKeys);
+TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
   site_.configure(tags_set, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});
   ASSERT_TRUE(is_told("READY=1")) << told_;
@@ -226,15 +251,37 @@ TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaitsAndWhileAddsPourIn) {
     told_.clear();
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
   }
-  const PouringAdds pouring(site_.store_url());
-  for (int i = 1; i <= 5; ++i) {
-    ASSERT_TRUE(eventually([&] {
+}
+
+// That shared memory was wiped, only a round finds.
+TEST_F(KeysievedNotify, FeedsTheWatchdogKeepsToItsRoundsAndAnswersSignalsWhileAddsPourIn) {
+  const RedisServer redis;
+  const std::string url = redis.unix_url();
+  const auto learns = [this](KeyRange keys) {
+    return eventually([&] {
       read_all();  // as systemd does: a full socket would hold the loader up
-      return site_.knows("tags", {PouringAdds::kFirst, 20 * i});
-    }));
+      return site_.knows("tags", keys);
+    });
+  };
+  site_.push("shop", first_keys(500), url);
+  site_.push("tags", kKeys, url);
+  site_.configure(tags_set + shop_set, url, "100ms");
+  start({"WATCHDOG_USEC=60000"});
+  ASSERT_TRUE(is_told("READY=1")) << told_;
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  const PouringAdds pouring(url);
+  for (int i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(learns({PouringAdds::kFirst, 200 * i})) << log();
     told_.clear();
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
   }
+  std::filesystem::rename(site_.directory() + "/shop", site_.root() / "gone");
+  EXPECT_TRUE(follows("shop", 1)) << log();
+  keysieved_->send(SIGUSR1);
+  EXPECT_TRUE(says("refreshing all sets now")) << log();
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(says("configuration reloaded")) << log();
+  EXPECT_TRUE(learns({PouringAdds::kFirst, 3000})) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 

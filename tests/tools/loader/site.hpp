@@ -111,23 +111,19 @@ class Site {
   }
   void configure(const std::string& rest) const { configure(rest, store_url()); }
 
+  // Here and below, "" is the store of the site.
   // Without guards, as of one second after the push before.
-  SnapshotRecord push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr = 0.01) {
+  SnapshotRecord push(const std::string& set_name, KeyRange keys, const std::string& url = "",
+                      double fpr = 0.01) {
     return push_snapshot(build_snapshot(set_name, keys, as_of_++, fpr), url);
   }
-  SnapshotRecord push(const std::string& set_name, KeyRange keys) {
-    return push(set_name, keys, store_url());
-  }
   // Without guards.
-  SnapshotRecord push(const SnapshotBytes& snapshot) const { return push_snapshot(snapshot, store_url()); }
+  SnapshotRecord push(const SnapshotBytes& snapshot) const { return push_snapshot(snapshot, ""); }
   // As push(), of a build that began after all that was added so far was committed.
-  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url) {
-    const auto store = open_store(url);
+  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url = "") {
+    const auto store = open(url);
     const LogPosition from = store->end_of(adds_log(*store, set_name));
     return push_snapshot(build_snapshot(set_name, keys, as_of_++, 0.01, from), url);
-  }
-  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys) {
-    return push_after_adds(set_name, keys, store_url());
   }
   // As push(), of a build that begins now and knows no transaction that is open.
   SnapshotRecord push_begun_now(const std::string& set_name, KeyRange keys, const std::string& url) {
@@ -137,20 +133,18 @@ class Site {
     return push_snapshot(build_snapshot(set_name, keys, as_of_++, 0.01, from), url);
   }
   // To the generation before the current one.
-  SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const {
-    const auto store = open_store(url);
+  SnapshotRecord roll_back(const std::string& set_name, const std::string& url = "") const {
+    const auto store = open(url);
     const std::uint64_t before = read_pointer(*store, set_name)->previous.at(0).generation;
     return rollback(*store, set_name, plan_rollback(*store, set_name, before));
   }
-  SnapshotRecord roll_back(const std::string& set_name) const { return roll_back(set_name, store_url()); }
   // Appends the keys to the set's adds log, in the order of their numbers.
-  void add(const std::string& set_name, KeyRange keys, const std::string& url) const {
-    const auto store = open_store(url);
+  void add(const std::string& set_name, KeyRange keys, const std::string& url = "") const {
+    const auto store = open(url);
     std::vector<std::string> names;
     for (int i = 0; i < keys.count; ++i) names.push_back(key_number(keys.first + i));
     store->append(adds_log(*store, set_name), names);
   }
-  void add(const std::string& set_name, KeyRange keys) const { add(set_name, keys, store_url()); }
   // Changes a byte of a snapshot's first chunk in the store.
   void damage(const std::string& set_name, const SnapshotRecord& record) const {
     const auto store = open_store(store_url());
@@ -199,6 +193,9 @@ class Site {
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<Store> open(const std::string& url) const {
+    return open_store(url.empty() ? store_url() : url);
+  }
   [[nodiscard]] SetReader reader(const std::string& set_name) const {
     return {{.directory = directory()}, set_name};
   }
@@ -212,7 +209,7 @@ class Site {
   }
   SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
-    const auto store = open_store(url);
+    const auto store = open(url);
     return keysieve::push(*store, view, Guards{.min_keys = 0, .max_shrink = {}, .max_changed = 1}).record;
   }
 

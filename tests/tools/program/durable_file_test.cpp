@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -155,15 +154,6 @@ TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
   EXPECT_EQ(failure_of([&] { write("null", "text"); }), ErrorKind::CannotCreate);
   EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "null"));
   EXPECT_EQ(names().size(), 3U);
-}
-
-TEST_F(DurableFile, LeavesOnlyTheOldFileWhenTheFileSystemIsFull) {
-  const MountedTmpfs mounted(directory_.path(), "64k");
-  if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
-  write("a.ks", "old");
-  EXPECT_EQ(failure_of([&] { write("a.ks", std::string(100'000, 'x')); }), ErrorKind::CannotCreate);
-  EXPECT_EQ(text_of("a.ks"), "old");
-  EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
 TEST_F(DurableFile, CannotBeMadeWithoutItsFolderOrOnAReadOnlyFileSystem) {

@@ -1,8 +1,6 @@
 // Small parts that both programs share: exit statuses, accounts, foreign text.
 #include "tools/program/program.hpp"
 
-#include <gtest/gtest.h>
-
 #include <fstream>
 
 #include "core/publisher/shm/trouble.hpp"

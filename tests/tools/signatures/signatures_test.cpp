@@ -1,7 +1,5 @@
 #include "tools/signatures/public_keys.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -233,12 +231,6 @@ TEST_F(SigningKeyFile, IsMadeForItsUserAlone) {
   EXPECT_EQ(map_file(path_).size(), kPrefix.size() + 65);
   EXPECT_EQ(SigningKey::load(path_).public_key(), made.public_key());
   EXPECT_NE(SigningKey::create(directory_ / "other.key").public_key(), made.public_key());
-}
-
-TEST_F(SigningKeyFile, IsNeverOverwritten) {
-  const PublicKey made = SigningKey::create(path_).public_key();
-  EXPECT_EQ(failure_of([this] { SigningKey::create(path_); }), ErrorKind::CannotCreate);
-  EXPECT_EQ(SigningKey::load(path_).public_key(), made);
 }
 
 TEST_F(SigningKeyFile, IsRefusedIfOthersMayReadOrWriteIt) {

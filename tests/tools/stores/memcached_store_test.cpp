@@ -1,13 +1,11 @@
 // What is particular to memcached: it evicts, it restarts empty, and it may be several servers.
+
 #include "tests/support/canned_server.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/relay.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
-#include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
 namespace {

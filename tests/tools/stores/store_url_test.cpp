@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "tests/support/matchers.hpp"
-#include "tests/support/store_calls.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {

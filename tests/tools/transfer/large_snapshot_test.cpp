@@ -4,9 +4,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <fstream>
-#include <iostream>
 
 #include "core/builder/base/file_io.hpp"
 #include "core/worker/base/checksum.hpp"
@@ -60,16 +58,6 @@ class LargeSnapshot : public ::testing::TestWithParam<StoreKind> {
 
   static std::string path() { return *folder_ / "large.ks"; }
 
-  // Prints how long it took.
-  template <typename Work>
-  static int timed(const char* what, std::uint64_t bytes, Work work) {
-    const auto begin = std::chrono::steady_clock::now();
-    const int status = run_with_memory(bytes, work);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    std::cout << GetParam().name << ": " << what << " in " << seconds.count() << " s" << std::endl;
-    return status;
-  }
-
   static inline std::unique_ptr<TemporaryDirectory> folder_;
   static inline std::uint64_t checksum_ = 0;
   TemporaryDirectory directory_;
@@ -80,20 +68,17 @@ INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, ::testing::ValuesIn(usual_stores
                          store_kind_name);
 
 TEST_P(LargeSnapshot, ComesBackAsItWasPushed) {
-  EXPECT_EQ(timed("pushed", kWorkingBytes,
-                  [this] {
-                    const MappedRegion file = map_file(path());
-                    push(*open_store(url_), SnapshotView::decode(bytes_of(file), path(), Check::Everything),
-                         {});
-                    return 0;
-                  }),
-            0);
-  EXPECT_EQ(timed("pulled", kSnapshotBytes + kWorkingBytes,
-                  [this] {
-                    const Pulled pulled = pull(*open_store(url_, IfMissing::Refuse), "tags");
-                    return checksum(pulled.snapshot.get()) == checksum_ ? 0 : 1;
-                  }),
-            0);
+  const auto push_it = [this] {
+    const MappedRegion file = map_file(path());
+    push(*open_store(url_), SnapshotView::decode(bytes_of(file), path(), Check::Everything), {});
+    return 0;
+  };
+  const auto pull_it = [this] {
+    const Pulled pulled = pull(*open_store(url_, IfMissing::Refuse), "tags");
+    return checksum(pulled.snapshot.get()) == checksum_ ? 0 : 1;
+  };
+  EXPECT_EQ(run_with_memory(kWorkingBytes, push_it), 0);
+  EXPECT_EQ(run_with_memory(kSnapshotBytes + kWorkingBytes, pull_it), 0);
 }
 
 TEST_P(LargeSnapshot, CannotBePulledIntoLessMemory) {

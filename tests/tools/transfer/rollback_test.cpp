@@ -40,12 +40,6 @@ TEST_F(Rollback, BringsBackTheGenerationBeforeUnderANewNumber) {
   EXPECT_THAT(keys(), SizeIs(3 + 1 + 1 + 1)) << "the chunks of each, and the pointer";
 }
 
-TEST_F(Rollback, BringsBackAnyKeptGeneration) {
-  EXPECT_EQ(roll_back(1).restores, 1U);
-  expect_current(snapshots_[0]);
-  EXPECT_THAT(older_generations(), ElementsAre(3, 2));
-}
-
 // As after a list that was cut in half, pushed with --allow-shrink, and refused by the loaders.
 TEST_F(Rollback, PassesOverAGenerationThatLostManyKeysUnlessItIsNamed) {
   push_any(build_snapshot({.keys = 600}));
@@ -80,23 +74,20 @@ TEST_F(Rollback, IsRefusedIfAllThatIsKeptHasFewKeysUnlessOneIsNamed) {
   EXPECT_EQ(plan_rollback(*store_, "tags", 5).target.generation, 5U);
 }
 
-TEST_F(Rollback, CanItselfBeRolledBack) {
-  roll_back(1);
+TEST_F(Rollback, BringsBackAnyKeptGenerationAndIsFollowedByOthersAndByAPush) {
+  EXPECT_EQ(roll_back(1).restores, 1U);
+  expect_current(snapshots_[0]);
+  EXPECT_THAT(older_generations(), ElementsAre(3, 2));
   EXPECT_EQ(roll_back().restores, 3U);
   expect_current(snapshots_[2]);
   EXPECT_EQ(roll_back(2).generation, 6U);
   expect_current(snapshots_[1]);
   EXPECT_THAT(older_generations(), ElementsAre(5, 4));
-}
-
-TEST_F(Rollback, IsFollowedByAPushLikeAnyGeneration) {
-  roll_back(1);
-  const auto next = build_snapshot();
-  EXPECT_EQ(push(next).record.generation, 5U);
+  EXPECT_EQ(push(build_snapshot()).record.generation, 7U);
   EXPECT_EQ(current().restores, 0U);
-  EXPECT_THAT(older_generations(), ElementsAre(4, 3));
-  EXPECT_EQ(roll_back().restores, 4U);
-  expect_current(snapshots_[0]);
+  EXPECT_THAT(older_generations(), ElementsAre(6, 5));
+  EXPECT_EQ(roll_back().restores, 6U);
+  expect_current(snapshots_[1]);
 }
 
 TEST_F(Rollback, StaysARollbackWhenItsBuildIsPushedAgain) {

@@ -74,15 +74,6 @@ TEST_F(SetRefresherAdds, CostTwoCallsALookAndOneWithoutALook) {
   }
 }
 
-TEST_F(SetRefresherAdds, AreLeftToALookWhereAnotherSnapshotIsLive) {
-  go_live();
-  Publisher({.directory = site_.directory()}, "tags").publish(build_snapshot("tags", kKeys).get(), 1);
-  site_.add("tags", kAdded);
-  EXPECT_FALSE(refresher_->take_adds(now_, Changed::Adds));
-  refresh();
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-}
-
 TEST_F(SetRefresherAdds, AreLostAsAPushHasFoundThoughTheLogCannotBeReadToItsEnd) {
   go_live();
   site_.add("tags", kAdded);

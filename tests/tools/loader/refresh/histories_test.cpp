@@ -1,7 +1,5 @@
 // What a host answers through histories of a set: pushes, adds and rollbacks, and stores that lose, forget,
 // or go back.
-#include <filesystem>
-
 #include "core/builder/base/log_positions.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/traced_process.hpp"
@@ -129,6 +127,10 @@ constexpr Row kOfAnyStore[]{
      "import 10-39; shrink; push; save first; look; drop 20-39; push; open cache; look refused; troubles "
      "refused "
      "not_cached; shut cache; load records first; look; troubles"},
+    {"PublishedByHand", "push; look; import 30; publish; live 2; look; live 1"},
+    {"AddsToWhatWasPublishedByHand", "push; look; publish; add 20; take no; look; live 1"},
+    {"PublishedByHandWhileTheStoreIsAway",
+     "push; look; add 20; look; publish; away; look unavailable; live 2; has 20"},
     {"DamagedShard", "push; look; damage shard; away; look unavailable; live 1; back; look"},
     {"DamagedShardOfWhatIsNotInTheCache",
      "push; look; damage shard; lose cache; away; look unavailable maybe; restart; look unavailable maybe; "
@@ -293,24 +295,6 @@ TEST_F(LostAddsOfAFolder, HideNoKeyThatWasAddedBeforeTheyCameBack) {
   };
   while (look.step() && !HasFailure()) EXPECT_TRUE(is_known());
   play("look");
-}
-
-// Its file is one for records and logs, and can be replaced only while no process has it open.
-TEST_F(SetRefresherTest, NoticesAddsThatAnLmdbStoreHasLost) {
-  namespace fs = std::filesystem;
-  url_ = "lmdb:" + site_.root() / "embedded";
-  start();
-  const std::string file = site_.root() / "embedded/data.mdb";
-  site_.push("tags", kKeys, url_);
-  fs::copy_file(file, file + ".older");
-  site_.add("tags", kAdded, url_);
-  ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  openers_.clear();
-  fs::rename(file + ".older", file);
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  site_.add("tags", kAddedLater, url_);
-  EXPECT_EQ(trouble(), Trouble::AddsLost);
-  EXPECT_FALSE(site_.knows("tags", kKeys)) << "every answer is maybe";
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ History::History(const HistoryStore& kind)
   set_.guards.max_changed = 1;
   start();
   promises_.watch(workers_);
-  events_.after_log = [this](auto entries) { promises_.has_read_log(workers_, entries); };
+  events_.after_log = [this](auto& entries) { promises_.has_read_log(workers_, entries); };
   for (int key = 0; key < 10; ++key) promises_.import(key);
 }
 
@@ -113,7 +113,7 @@ void History::play(std::string_view script) {
     try {
       step(text);
       if (!is_spoiled_) promises_.has_written();
-      if (!is_damaged_) promises_.check(workers_);
+      if (!is_unchecked_) promises_.check(workers_);
     } catch (const Broken& broken) {
       ADD_FAILURE() << broken.what;
     }
@@ -222,7 +222,7 @@ bool History::change_store(const std::vector<std::string>& words) {
 }
 
 void History::damage(const std::string& part) {
-  is_damaged_ = true;
+  is_unchecked_ = true;
   const fs::path file =
       site_.directory() + "/tags/" + snapshot_file_name(site_.live(kSimulatedSet)->id.publication);
   if (part == "file") {
@@ -247,7 +247,7 @@ void History::reboot(bool with_disk) {
 }
 
 void History::look(const std::vector<std::string>& words) {
-  is_damaged_ = false;
+  is_unchecked_ = false;
   promises_.begins_look(workers_);
   do refresh();
   while (refresher_->has_more());
@@ -284,6 +284,11 @@ bool History::change_host(const std::vector<std::string>& words) {
   } else if (verb == "open" || verb == "shut") {
     const unsigned own = words.back() == "cache" ? 0755 : 0640;
     fs::permissions(path_of(words.back()), fs::perms(verb == "open" ? 0777 : own));
+  } else if (verb == "publish") {
+    is_unchecked_ = true;
+    const Build& by_hand = build({});
+    promises_.publishes_by_hand(workers_);
+    Publisher({.directory = site_.directory()}, kSimulatedSet).publish(by_hand.snapshot.get(), 0);
   } else if (verb == "damage") {
     damage(words.back());
   } else if (words.back() == "mirror") {

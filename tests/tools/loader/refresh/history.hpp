@@ -50,6 +50,7 @@ class History : public SetRefresherTest {
   // mirror.
   // - open F, shut F: all users may write to the cache, or to the mirror.
   // - damage shard, damage tables, damage file: what is live loses some bytes, or its file.
+  // - publish: builds and publishes by hand, without what was added.
   // - bypass set, bypass all, lift set, lift all: of the store. bypass all over: until now.
   // - bypass here, lift here: the operator's own.
   // - shrink, guard: the host's guards are the usual ones; they refuse every build.
@@ -99,8 +100,8 @@ class History : public SetRefresherTest {
   std::map<std::string, const Build*> builds_;
   std::map<std::string, Logged> saved_;
   UnixSeconds as_of_ = 1'700'000'000;
-  bool is_spoiled_ = false;  // the pointer record: then nothing is read from it
-  bool is_damaged_ = false;  // until the next look, which finds it
+  bool is_spoiled_ = false;    // the pointer record: then nothing is read from it
+  bool is_unchecked_ = false;  // what is live, until the next look
 };
 
 }  // namespace keysieve::test

@@ -26,19 +26,6 @@ class SetRefresherLayer : public SetRefresherTest {
   [[nodiscard]] LivePublication live() const { return site_.live("tags").value(); }
 };
 
-TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
-  go_live(first_keys(20000));
-  site_.add("tags", {100'000, 100});
-  refresh();
-  const SnapshotBytes by_hand = build_snapshot("tags", first_keys(500));
-  Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
-  EXPECT_FALSE(site_.knows("tags", {100'000, 100}));
-  site_.remove_store();
-  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_TRUE(site_.knows("tags", {100'000, 100}));
-  EXPECT_TRUE(site_.knows("tags", first_keys(500)));
-}
-
 TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
   go_live(first_keys(20000));
   for (int count = 1000; count <= 64000; count *= 2) {

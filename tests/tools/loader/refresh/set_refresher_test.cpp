@@ -37,15 +37,6 @@ TEST_F(SetRefresherTest, GoesOnWithoutABypassWhileNothingOfTheStoreCanBeRead) {
   EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
-TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
-  go_live();
-  const SnapshotBytes by_hand = build_snapshot("tags", added_keys(1000));
-  Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
-  ASSERT_TRUE(site_.knows("tags", added_keys(1000)));
-  EXPECT_EQ(refresh().live->generation, 1U);
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-}
-
 TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
   go_live();
   const auto control =

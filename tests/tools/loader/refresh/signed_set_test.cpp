@@ -144,6 +144,8 @@ constexpr SignedRow kSignedRows[]{
      "not_signed 2"},
     {"LiveBeforeTheSetHadAKeyAndNotSigned",
      "trust none; push none 3600; look 1; trust own; look not_signed 1; push own 3601; look 2"},
+    {"CachedBeforeTheSetHadAKeyAndNotSigned",
+     "trust none; push none 0; look 1; trust own; reboot; look not_signed 0; push own 1; look 2"},
     {"LiveBeforeTheSetHadAKeyAndForged",
      "trust none; push forged latest; look 1; trust own; look not_signed 1; push own 0; look 2"},
     {"LiveBeforeTheSetHadAKeyAndSigned",
@@ -199,16 +201,6 @@ TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherSetIsPassedOff) {
   refresher_->try_again_now();
   EXPECT_THAT(refresh(), IsRefused());
   EXPECT_TRUE(site_.holds("tags", kKeys));
-}
-
-TEST_F(SignedSetRefresher, RefusesACachedSnapshotThatIsNotSigned) {
-  SetCache(site_.cache(), "tags").save(1, built(nullptr).get());
-  site_.remove_store();
-  EXPECT_NE(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live("tags"), std::nullopt);
-  SetCache(site_.cache(), "tags").save(1, built(&key_).get());
-  refresh();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 }  // namespace

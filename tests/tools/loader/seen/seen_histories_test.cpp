@@ -7,7 +7,6 @@
 
 #include "core/publisher/seen/new_segment.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
-#include "tools/loader/seen/left_seen_sets.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -72,12 +71,6 @@ class SeenHistories : public SavedSeenSet, public ::testing::WithParamInterface<
     for (std::uint64_t key = keys.first; key < keys.first + keys.count; ++key)
       EXPECT_TRUE(SeenHost::has(other, key)) << key;
   }
-  void look_of_others(SeenHost& host, UnixSeconds now) {
-    LoaderConfig config;
-    config.directory = host.directory();
-    segment_ = host.segment_key(0);
-    LeftSeenSets(config).look(now);
-  }
   static void expect_marked(SeenHost& host, const std::vector<std::string>& words) {
     const SeenPage& page = *host.worker().page();
     EXPECT_THAT(Troubles(page.troubles.load()).names(),
@@ -121,7 +114,8 @@ class SeenHistories : public SavedSeenSet, public ::testing::WithParamInterface<
     } else if (verb == "saved") {
       EXPECT_LE(host.report().keys_saved, std::stoul(last));
     } else if (verb == "others") {
-      look_of_others(host, time_of(last));
+      segment_ = host.segment_key(0);
+      host.look_of_others(time_of(last));
     } else if (verb == "marked") {
       expect_marked(host, words);
     } else if (verb == "gone") {

@@ -8,9 +8,10 @@
 
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/segments.hpp"
-#include "tests/support/store_decorator.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/tools/loader/tapped_store.hpp"
+#include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 
 namespace keysieve::test {
@@ -30,52 +31,6 @@ inline SeenConfig clicks_config(const std::string& host = "web1") {
   config.host = host;
   return config;
 }
-
-// What a host asks of its store, and where a case steps in. If a hook throws, the store throws that.
-struct StoreTap {
-  std::uint64_t entries_appended = 0;
-  std::uint64_t bytes_appended = 0;
-  std::uint64_t entries_read = 0;
-  std::vector<LogPosition> trimmed{};
-  std::function<void()> before_read = [] {};
-  std::function<void()> after_append = [] {};
-  std::function<bool(const std::string& entry)> loses = [](const auto&) { return false; };
-  std::function<void(std::vector<LogEntry>&)> changes = [](auto&) {};
-};
-
-class TappedStore : public StoreDecorator {
- public:
-  TappedStore(std::unique_ptr<Store> inner, StoreTap& tap)
-      : StoreDecorator(*inner), owned_(std::move(inner)), tap_(tap) {}
-
-  LogPosition append(const std::string& log, std::span<const std::string> entries) override {
-    std::vector<std::string> kept;
-    for (const std::string& entry : entries) {
-      ++tap_.entries_appended;
-      tap_.bytes_appended += entry.size();
-      if (!tap_.loses(entry)) kept.push_back(entry);
-    }
-    const LogPosition end = kept.empty() ? inner_.end_of(log) : inner_.append(log, kept);
-    tap_.after_append();
-    return end;
-  }
-  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
-                                   std::size_t max_entries) override {
-    tap_.before_read();
-    auto found = inner_.read_after(log, after, max_entries);
-    tap_.entries_read += found.size();
-    tap_.changes(found);
-    return found;
-  }
-  void trim(const std::string& log, const LogPosition& up_to) override {
-    tap_.trimmed.push_back(up_to);
-    inner_.trim(log, up_to);
-  }
-
- private:
-  std::unique_ptr<Store> owned_;
-  StoreTap& tap_;
-};
 
 class SeenHost {
  public:
@@ -137,6 +92,12 @@ class SeenHost {
   void save() {
     keeper_->begin_save(now_);
     while (keeper_->has_more()) keeper_->look(steady_now(), now_);
+  }
+  // The look of a loader that has no set of that name.
+  void look_of_others(UnixSeconds now) const {
+    LoaderConfig others;
+    others.directory = directory();
+    LeftSeenSets(others).look(now);
   }
   const SeenReport& report() const { return keeper_->report(); }
   SeenKeeper& keeper() { return *keeper_; }

@@ -41,7 +41,7 @@ TEST_F(SeenReboot, IsFollowedByFewRestoresWhileThereIsNoRoom) {
   web1_.look(kNoon + 1);
   web1_.reboot_and_start();
   int tries = 0;
-  web1_.tap.before_read = [&] {
+  web1_.tap.before_log = [&] {
     ++tries;
     throw Error(ErrorKind::CannotCreate, "no room");
   };
@@ -54,7 +54,7 @@ TEST_F(SeenReboot, IsFollowedByFewRestoresWhileThereIsNoRoom) {
   EXPECT_THAT(web1_.report().reason, HasSubstr("no room"));
   EXPECT_TRUE(web1_.report().troubles().has(Trouble::SeenMissing));
   EXPECT_EQ(tries, 3);
-  web1_.tap.before_read = [] {};
+  web1_.tap.before_log = [] {};
   look_for(SeenKeeper::kRestorePause);
   EXPECT_EQ(web1_.report().reason, "");
   EXPECT_EQ(web1_.count_of(0, 500), 500U);

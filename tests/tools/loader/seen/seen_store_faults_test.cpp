@@ -38,7 +38,7 @@ TEST_F(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
     EXPECT_EQ(web1_.add_many(first, 100), 100U);
     web1_.look(kNoon + 1);
   }
-  web1_.tap.changes = [](std::vector<LogEntry>& found) {
+  web1_.tap.after_log = [](std::vector<LogEntry>& found) {
     if (found.empty()) return;
     ASSERT_EQ(found.size(), 5U);
     found[1].key.at(40) ^= 1;
@@ -59,7 +59,7 @@ TEST_F(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
     EXPECT_EQ(web2_.add_many(first, 100), 100U);
     web2_.look(kNoon + 1);
   }
-  web1_.tap.changes = [](std::vector<LogEntry>& found) {
+  web1_.tap.after_log = [](std::vector<LogEntry>& found) {
     if (!found.empty()) found.front().key.resize(30);
   };
   web1_.start();
@@ -124,7 +124,7 @@ TEST(SeenSetWithASlowStore, IsSavedAsOftenAsWithAFastOne) {
   TemporaryDirectory folder;
   SeenHost host(clicks_config(), kLmdb.empty_store(folder));
   host.look(kNoon);
-  host.tap.before_read = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  host.tap.before_log = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
   host.look(kNoon);
   host.add(1);
   const std::uint64_t saved = host.tap.entries_appended;

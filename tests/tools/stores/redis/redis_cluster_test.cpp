@@ -1,5 +1,4 @@
 // The store over a cluster whose masters are all up: where commands go, and how they find slots that move.
-#include <algorithm>
 #include <random>
 #include <thread>
 

@@ -1,8 +1,6 @@
 // What happens to a store when a server of a cluster is lost.
 #include <signal.h>
 
-#include <functional>
-
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"

@@ -1,5 +1,4 @@
 // Behaviour of logs in Redis only: they are streams that any client can append to.
-#include <algorithm>
 
 #include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"

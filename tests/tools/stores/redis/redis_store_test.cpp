@@ -28,12 +28,6 @@ class RedisStore : public ::testing::Test {
   RedisServer& server_ = shared_redis();
 };
 
-TEST_F(RedisStore, IsUnavailableWhenNoServerListens) {
-  for (const char* url :
-       {"redis://app:s3cret@127.0.0.1:1/2?prefix=a", "redis+unix://:s3cret@/nowhere/redis.sock"})
-    EXPECT_EQ(failure_of([&] { open_store(url); }), ErrorKind::Unavailable) << url;
-}
-
 TEST_F(RedisStore, TakesNoMemoryForAnArrayThatNobodyHasAskedFor) {
   const CannedServer server("\r\n", "*2147483647\r\n");
   const auto store = open_store("redis://" + server.address() + "?timeout=2m");

@@ -1,8 +1,5 @@
 // TLS: real servers with certificates that openssl makes. Where hiredis has TLS, the suites that run over
 // every store run over TLS too.
-#include <netinet/in.h>
-#include <signal.h>
-#include <sys/socket.h>
 
 #include <filesystem>
 
