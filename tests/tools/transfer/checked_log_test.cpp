@@ -114,6 +114,10 @@ TEST_F(CheckedLogTest, MayBeTrimmedEvenIfItsReaderHasNotHeardOfIt) {
 
 TEST_F(CheckedLogTest, MayBeALateCopy) {
   put_three_keys();
+  expect_behind({.begun = at(1), .position = {}, .lost_to = {}, .ordinal = 7});  // of a trimmed one
+  log().begun = at(300);
+  expect_behind({.begun = at(400), .position = at(500), .lost_to = {}, .ordinal = 2});
+  log().begun = at(1);
   fall_back_to(10);
   expect_behind(second_);
   log() = {};
@@ -165,18 +169,6 @@ TEST_F(CheckedLogTest, HasLostAllKeysOfAnotherLog) {
   EXPECT_EQ(read(of_another, {}, at(900), 1).known().lost_to, at(300)) << "the clock was ahead then";
   EXPECT_EQ(read(of_another, {}, at(250)).known().lost_to, at(300)) << "it may have got keys since";
   EXPECT_EQ(read(of_another).known().ordinal, 3U);
-}
-
-TEST_F(CheckedLogTest, IsALateCopyIfItWasBegunBeforeTheOneThatWasKnown) {
-  put_three_keys();
-  log().begun = at(300);
-  expect_behind({.begun = at(400), .position = at(500), .lost_to = {}, .ordinal = 2});
-}
-
-TEST_F(CheckedLogTest, IsALateCopyIfItsCountIsLowerThanWhatWasKnownOfATrimmedOne) {
-  put_three_keys();
-  log().begun = at(1);
-  expect_behind({.begun = at(1), .position = {}, .lost_to = {}, .ordinal = 7});
 }
 
 TEST_F(CheckedLogTest, HasLostNoMoreThanWhatWasThereBeforeItLackedKeys) {

@@ -2,7 +2,6 @@
 #include "tools/transfer/transfer.hpp"
 
 #include <cstring>
-#include <thread>
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
@@ -73,16 +72,6 @@ TEST_P(TransferOverEveryStore, KeepsPrefixesApart) {
   EXPECT_NE(shared_seed(*ours), shared_seed(*theirs));
 }
 
-TEST_P(TransferOverEveryStore, SharesOneSeedAmongRacingBuilders) {
-  std::vector<HashSeed> seeds(4);
-  std::vector<std::thread> threads;
-  for (auto& seed : seeds) {
-    threads.emplace_back([&seed, this] { seed = shared_seed(*open()); });
-  }
-  for (auto& thread : threads) thread.join();
-  EXPECT_THAT(seeds, Each(shared_seed(*open())));
-}
-
 using SharedSeed = TransferTest;
 using ReadHeader = TransferTest;
 
@@ -100,6 +89,13 @@ TEST_F(StoredSets, AreReadOnceThoughARecordIsDamaged) {
   EXPECT_EQ(reads, 1);
   ASSERT_EQ(sets.size(), 3U);
   for (const StoredSet& set : sets) EXPECT_EQ(set.failure.has_value(), set.name == "b") << set.name;
+}
+
+TEST_F(SharedSeed, IsThatOfABuilderWhoCameFirst) {
+  std::optional<HashSeed> first;
+  hooked_.before_compare_and_set = once([&] { first = shared_seed(*store_); });
+  EXPECT_EQ(shared_seed(hooked_), first);
+  EXPECT_EQ(shared_seed(*store_), first);
 }
 
 TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
@@ -186,9 +182,6 @@ TEST_F(StoreBypassTest, HasNoEndWhenItCannotBeParsed) {
     replace("keysieve:bypass", text);
     EXPECT_EQ(read_store_bypasses(*store_, "tags").of_all, 0) << text;
   }
-}
-
-TEST_F(StoreBypassTest, IgnoresMembersOfLaterVersions) {
   replace("keysieve:bypass", R"({"until": 1700000060, "by": "a later version"})");
   EXPECT_EQ(read_store_bypasses(*store_, {}).of_all, kBypassedAt + 60);
 }

@@ -112,10 +112,6 @@ TEST(Alerts, AreEachTestedAndDescribed) {
   }
 }
 
-TEST(Alerts, AskForWhatIsExported) {
-  expect_exported(read(kMonitoring + "alerts.yml"));
-}
-
 // Debian's promtool knows nothing of Kubernetes: what it would find is written in its place.
 TEST(ScrapeConfigsInPrometheus, GiveTheJobTheNameThatTheAlertsAskFor) {
   constexpr std::string_view kDiscovery = "kubernetes_sd_configs: [{role: pod}]";
@@ -150,7 +146,8 @@ TEST(ScrapeConfigsInPrometheus, GiveTheJobTheNameThatTheAlertsAskFor) {
   }
 }
 
-TEST(Dashboard, AsksForWhatIsExported) {
+TEST(AlertsAndDashboard, AskForWhatIsExported) {
+  expect_exported(read(kMonitoring + "alerts.yml"));
   std::string all;
   for (const std::string& expression :
        expressions(nlohmann::json::parse(read(kMonitoring + "dashboard.json")))) {

@@ -25,8 +25,11 @@ constexpr SteadyTime kFirstTry{std::chrono::hours(1)};
 bool has_seed(Store& store) {
   return store.get(store.prefix() + ":seed").has_value();
 }
+bool lose(Store& /*store*/) {
+  lose_connection();
+}
 
-TEST(StoreConnection, LeavesAFailedStoreAloneUntilItsNextRound) {
+TEST(StoreConnection, LeavesAFailedStoreAloneUntilItsNextRoundOrUntilToldToAsk) {
   RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kEachSecond);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
@@ -43,8 +46,13 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilItsNextRound) {
   EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry + Milliseconds(400), count); }),
             failure);
   EXPECT_EQ(asked, 0);
-  EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(2), count));
+  const SteadyTime later = kFirstTry + std::chrono::minutes(2);
+  EXPECT_FALSE(connection.use(later, count));
   EXPECT_EQ(asked, 1);
+  EXPECT_EQ(failure_of([&] { connection.use(later, lose); }), ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { connection.use(later, count); }), ErrorKind::Unavailable);
+  connection.try_again_now();
+  EXPECT_FALSE(connection.use(later, count));
 }
 
 // Thousands of sets would wait for a timeout each, and other stores for all of them. Another set may pull
@@ -56,8 +64,7 @@ TEST(StoreConnection, LeavesAStoreAloneFromTheEndOfALongLook) {
   const auto begun = std::chrono::steady_clock::now();
   const RedisServer other;  // takes much longer to start than the second question
   const auto took = std::chrono::steady_clock::now() - begun;
-  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
-            ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, lose); }), ErrorKind::Unavailable);
   const auto pause = std::min<SteadyTime::duration>(10 * took, std::chrono::seconds(10));
   EXPECT_EQ(failure_of([&] { connection.use(kFirstTry + took + pause, has_seed); }), ErrorKind::Unavailable);
 }
@@ -67,7 +74,6 @@ TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   EXPECT_TRUE(connection.begin_watch(kFirstTry));
-  const auto lose = [](Store&) -> bool { lose_connection(); };
   EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, lose, StoreUse::Append); }), ErrorKind::Unavailable);
   EXPECT_FALSE(connection.is_away());
   EXPECT_NE(connection.watch(), nullptr);
@@ -77,17 +83,6 @@ TEST(StoreConnection, ReadsAStoreThatDoesNotTakeWhatIsWritten) {
   EXPECT_EQ(failure_of([&] { connection.use(soon, has_seed, StoreUse::Append); }), ErrorKind::Unavailable);
   EXPECT_FALSE(connection.use(soon, has_seed));
   EXPECT_FALSE(connection.use(kFirstTry + std::chrono::minutes(5), has_seed, StoreUse::Append));
-}
-
-TEST(StoreConnection, AsksAtOnceWhenToldTo) {
-  RedisServer redis;
-  StoreConnection connection(store_opener(redis.unix_url()), "redis", kEachSecond);
-  redis.kill();
-  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
-  redis.start();
-  EXPECT_EQ(failure_of([&] { connection.use(kFirstTry, has_seed); }), ErrorKind::Unavailable);
-  connection.try_again_now();
-  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
 // However long its failover may last.
@@ -257,8 +252,7 @@ TEST_F(WatchOfAConnection, IsGoneWhenItHasFailedUntilItIsBegunAgain) {
 // It may be dead without notice.
 TEST_F(WatchOfAConnection, IsGoneWhenItsStoreHasFailedUntilThatIsNotLeftAloneAnyMore) {
   connection_.begin_watch(kFirstTry);
-  EXPECT_EQ(failure_of([&] { connection_.use(kFirstTry, [](Store&) -> bool { lose_connection(); }); }),
-            ErrorKind::Unavailable);
+  EXPECT_EQ(failure_of([&] { connection_.use(kFirstTry, lose); }), ErrorKind::Unavailable);
   EXPECT_EQ(connection_.watch(), nullptr);
   EXPECT_FALSE(connection_.begin_watch(kFirstTry + Milliseconds(100)));
   EXPECT_TRUE(connection_.begin_watch(kFirstTry + std::chrono::minutes(5)));

@@ -165,17 +165,13 @@ class RedisSentinel : public ::testing::Test {
   const std::string url_ = shared_redis_sentinels().url();
 };
 
-TEST_F(RedisSentinel, NamesTheMaster) {
+TEST_F(RedisSentinel, NamesTheMasterWhoseReplicasAreNotWaitedForIfItHasNone) {
   const auto store = open_store(url_ + "/2");
+  const int waits_before = calls_of(master_, "wait");
   put(*store, "a", "1");
+  EXPECT_EQ(calls_of(master_, "wait"), waits_before);
   EXPECT_EQ(store->name(), url_ + "/2");
   EXPECT_EQ(open_store(master_.tcp_url() + "/2")->get("a"), "1");
-}
-
-TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
-  const int waits_before = calls_of(master_, "wait");
-  put(*open_store(url_), "a", "1");
-  EXPECT_EQ(calls_of(master_, "wait"), waits_before);
 }
 
 TEST_F(RedisSentinel, IsOneOfSeveral) {
