@@ -36,6 +36,8 @@ constexpr Row kOfAnyStore[]{
     {"AddsWithoutALook", "push; look; push; add 20; take; add 21-22; take; live 1; look"},
     {"AddsBeforeAnyLook", "push; add 20; take no; look"},
     {"ManyAdds", "push; look; flood; take no; look"},
+    {"AddsBesideTrouble",
+     "push; look; guard; import 30; push; look refused; add 20; take no; look refused; has 20"},
     {"AddsUntilARecordChanges",
      "push; look; add 20; hear; hear; add 21; hear; mark; hear; bypass set; hear no; look none maybe; hear; "
      "bypass all; hear no; look none maybe; hear; lift set; lift all; look; push; hear no; look; has 20-21"},

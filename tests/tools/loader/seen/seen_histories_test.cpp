@@ -24,9 +24,9 @@ struct SeenRow {
   // - keys N, windows N: of the configuration with which the loader starts next.
   // - clock N: is set forward by so many minutes. room, no room: for another window.
   // - lose N: somebody removes the memory of that filter, from the oldest. filters N: there are so many.
-  // - saved N: at most so many keys were sent.
-  // - others TIME: a loader without that set looks. marked CODE, marked: what it says of the set. gone: it
-  // is.
+  // - saved N: at most so many keys were sent. loses, keeps: what the store confirms, as with a failover.
+  // - away, back: the store cannot be read, and can again. waits: the set answers as configured.
+  // - others TIME: a loader without that set looks. marked CODE, marked: what it says of it. gone: it is.
   const char* script;
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
@@ -111,6 +111,15 @@ class SeenHistories : public SavedSeenSet, public ::testing::WithParamInterface<
       remove_segment(host.segment_key(static_cast<std::uint32_t>(std::stoul(last))));
     } else if (verb == "filters") {
       EXPECT_EQ(host.worker().attached().size, std::stoul(last));
+    } else if (verb == "away" || verb == "back") {
+      host.tap.before_log = [is_away = verb == "away"] {
+        if (is_away) lose_connection();
+      };
+    } else if (verb == "loses" || verb == "keeps") {
+      host.tap.loses = [loses = verb == "loses"](const auto&) { return loses; };
+    } else if (verb == "waits") {
+      EXPECT_FALSE(host.worker().is_ready());
+      EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
     } else if (verb == "saved") {
       EXPECT_LE(host.report().keys_saved, std::stoul(last));
     } else if (verb == "others") {
@@ -178,6 +187,12 @@ constexpr SeenRow kSeenRows[]{
     {"RebootLosesWhatWasAddedSinceTheLastSave", "web1",
      "look 0; add 0-499; look 10; add 500-999; look 11; add 1000-1009; filters 2; reboot; start; look 12; "
      "has 0-999; lacks 1000-1009; filters 2; look 20; lacks 0-499"},
+    {"StoreThatHasLostTheEndOfTheLog", "web1",
+     "look 0; add 0-99; look 0:01; loses; add 100-199; look 0:01; keeps; add 200-299; look 0:01; look 0:02; "
+     "saved "
+     "500; look 0:03; saved 500; reboot; start; look 0:04; has 0-299"},
+    {"RebootWhileTheStoreIsAway", "web1",
+     "look 0; add 0-99; look 0:01; reboot; away; start; look 1 seen_missing; waits; back; look 1; has 0-99"},
     {"RebootAfterAWindowThatEndedLate", "web1",
      "look 0; stop; add 0-99; start; look 25; reboot; start; look 34; has 0-99; look 44; lacks 0-99"},
     {"RebootAfterAWindowThatWentOnWhileTheOtherBeganTheNext", "web1 web2",

@@ -1,7 +1,6 @@
 // Stores that lose or damage what hosts have sent, fail, or are away.
 #include <thread>
 
-#include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 
@@ -12,25 +11,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 using SeenStoreFaults = TwoSeenHosts;
-
-// As by a failover: it was confirmed, and is not there.
-TEST_F(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
-  web1_.look(kNoon);
-  std::uint64_t key = 0;
-  for (const bool is_lost : {false, true, false}) {
-    web1_.tap.loses = [&](const auto&) { return is_lost; };
-    EXPECT_EQ(web1_.add_many(key, 100), 100U);
-    web1_.look(kNoon + 1);
-    key += 100;
-  }
-  web1_.look(kNoon + 2);
-  EXPECT_EQ(web1_.report().keys_saved, 100U + 100U + 300U);
-  web1_.look(kNoon + 3);
-  EXPECT_EQ(web1_.report().keys_saved, 500U) << "only once";
-  web1_.reboot_and_start();
-  web1_.look(kNoon + 4);
-  EXPECT_EQ(web1_.count_of(0, 300), 300U);
-}
 
 TEST_F(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
   web1_.look(kNoon);
@@ -99,24 +79,6 @@ TEST_F(SeenStoreFaults, AreReportedUntilAllIsSavedAgain) {
   EXPECT_EQ(web1_.report().reason, "full") << "though it has read";
   web1_.tap.after_append = [] {};
   EXPECT_EQ(web1_.look(kNoon + 2).reason, "");
-}
-
-TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
-  RedisServer redis;
-  SeenHost host(clicks_config(), redis.unix_url());
-  host.look(kNoon);
-  EXPECT_EQ(host.add_many(0, 100), 100U);
-  host.look(kNoon + 1);
-  redis.command("SAVE");
-  redis.kill();
-  host.reboot_and_start();
-  EXPECT_THAT(host.look(kNoon + kMinute).reason, HasSubstr(redis.unix_url()));
-  EXPECT_FALSE(host.worker().is_ready());
-  EXPECT_THAT(host.worker().reason(), HasSubstr("the log of keysieved says why"));
-  EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
-  redis.start();
-  EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).reason.empty(); }));
-  EXPECT_EQ(host.add_many(0, 100), 0U);
 }
 
 // A save takes a twentieth of a processor's time at most, but waiting takes none of it.
