@@ -2,10 +2,8 @@
 #include <signal.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "core/worker/base/file_descriptor.hpp"
-#include "tests/support/redis_server.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/site.hpp"

@@ -1,13 +1,9 @@
 #include "tools/loader/loader.hpp"
 
-#include <sys/stat.h>
-
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
 #include "tests/support/redis_server.hpp"
-#include "tests/support/segments.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {
@@ -55,44 +51,6 @@ TEST(Loader, ReadsTheLogAloneWhenAWatchNamesNothingElse) {
   redis.command("PUBLISH keysieve:changes keysieve:tags:current");
   hear();
   EXPECT_NE(loader.exit_status(), 0);
-}
-
-// Its connection may be dead without notice. No other set asks this store.
-TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
-  RedisServer redis;
-  Site site;
-  site.configure(
-      "[[seen]]\nname = \"clicks\"\nkeys = \"1k\"\nwindow = \"1h\"\nstore = \"main\"\n"
-      "save_interval = \"10ms\"\n",
-      redis.unix_url() + "?timeout=1s");
-  open_store(redis.unix_url());
-  Loader loader(load_config(site.config_path()), [] { return true; });
-  const auto look = [&] {
-    std::this_thread::sleep_for(2 * SeenKeeper::kPause);
-    do loader.look_at_seen_sets();
-    while (loader.has_more());
-  };
-  loader.round();
-  for (int i = 0; i < 2; ++i) look();
-  EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
-  EXPECT_FALSE(loader.descriptors().empty());
-  ::kill(redis.pid(), SIGSTOP);
-  look();
-  EXPECT_NE(loader.exit_status(), 0);
-  EXPECT_TRUE(loader.descriptors().empty());
-  remove_segments_of(seen_directory(site.directory()) + "/clicks");
-}
-
-// Until then workers answer as on_unavailable says, and the round of the other sets may take minutes.
-TEST(Loader, RestoresSeenSetsInItsFirstRound) {
-  Site site;
-  site.configure(tags_set +
-                 "[[seen]]\nname = \"clicks\"\nkeys = \"1k\"\nwindow = \"1h\"\nstore = \"main\"\n");
-  site.push("tags", kKeys);
-  Loader loader(load_config(site.config_path()), [] { return true; });
-  loader.round();
-  EXPECT_TRUE(loader.is_ready()) << loader.summary();
-  remove_segments_of(seen_directory(site.directory()) + "/clicks");
 }
 
 // By itself it would look once an hour.

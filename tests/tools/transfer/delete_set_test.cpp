@@ -1,11 +1,12 @@
-// A set is removed from every kind of store; a fault at any step leaves the set whole, or rests that
-// another call removes.
+// A set is removed from a store that can list its records, or cannot; a fault at any step leaves the set
+// whole, or rests that another call removes.
 #include "tools/transfer/delete_set.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 
 #include "tests/support/store_calls.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"
+#include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
@@ -13,14 +14,11 @@
 namespace keysieve::test {
 namespace {
 
-class DeleteSet : public ::testing::TestWithParam<StoreKind> {
+class DeleteSet : public TransferTest {
  protected:
   DeleteSet() {
     for (std::size_t i = 0; i < 4; ++i) pushing(i)(*store_);
-    if (store_->abilities().log) {
-      const std::string key = "added";
-      store_->append(adds_log(*store_, "tags"), {&key, 1});
-    }
+    append(*store_, {"added"});
   }
 
   // Deletes the set again, and checks that only its pointer record may be left.
@@ -28,12 +26,11 @@ class DeleteSet : public ::testing::TestWithParam<StoreKind> {
     delete_set(*store_, "tags");
     EXPECT_FALSE(read_pointer(*store_, "tags"));
     EXPECT_FALSE(has_anything_of(*store_, "tags"));
-    if (!store_->abilities().list) return;
-    EXPECT_THAT(store_->keys_with_prefix("keysieve:"), ::testing::ElementsAre(pointer_key(*store_, "tags")));
+    EXPECT_THAT(keys(), ElementsAre(kPointerKey));
   }
 
   void put_chunk(const std::string& set_name, const PushId& push, std::uint32_t number) {
-    put(*store_, chunk_key(store_->prefix(), set_name, push, number), "x");
+    replace(chunk_key(store_->prefix(), set_name, push, number), "x");
   }
 
   // As a build that has looked at the log.
@@ -43,13 +40,9 @@ class DeleteSet : public ::testing::TestWithParam<StoreKind> {
                            .as_of = unix_now(),
                            .adds_from = store_->end_of(adds_log(*store_, "tags"))});
   }
-
-  TemporaryDirectory directory_;
-  const std::string url_ = GetParam().empty_store(directory_);
-  std::unique_ptr<Store> store_ = GetParam().open(url_);
 };
 
-TEST_P(DeleteSet, RemovesGenerationsAndAdds) {
+TEST_F(DeleteSet, RemovesGenerationsAndAdds) {
   const DeletedSet deleted = delete_set(*store_, "tags");
   EXPECT_EQ(deleted.generations, 3U);
   EXPECT_EQ(deleted.chunks, 6U);
@@ -58,28 +51,35 @@ TEST_P(DeleteSet, RemovesGenerationsAndAdds) {
   expect_gone();
 }
 
-// As of a push whose record was lost. A store that cannot list drops them by itself.
-TEST_P(DeleteSet, RemovesChunksThatNoRecordLists) {
-  if (!store_->abilities().list) return;
-  for (std::uint32_t number = 0; number < 70; ++number) put_chunk("tags", push_id(1), number);
-  EXPECT_EQ(delete_set(*store_, "tags").chunks, 6U + 70U);
-  EXPECT_THAT(store_->keys_with_prefix("keysieve:"), ::testing::ElementsAre(pointer_key(*store_, "tags")));
+TEST(DeleteSetOfAStoreThatCannotList, RemovesGenerations) {
+  shared_memcached().flush();
+  const auto store = open_store(patient(shared_memcached().url()));
+  for (std::size_t i = 0; i < 4; ++i) pushing(i)(*store);
+  EXPECT_EQ(delete_set(*store, "tags").chunks, 6U);
+  EXPECT_FALSE(read_pointer(*store, "tags"));
+  EXPECT_FALSE(has_anything_of(*store, "tags"));
+  pushing(5)(*store);
+  expect_usable(*store, "pushed again");
 }
 
-TEST_P(DeleteSet, RemovesTheChunksOfASetWithoutARecord) {
-  if (!store_->abilities().list) return;
+// As of a push whose record was lost.
+TEST_F(DeleteSet, RemovesChunksThatNoRecordLists) {
+  for (std::uint32_t number = 0; number < 70; ++number) put_chunk("tags", push_id(1), number);
+  EXPECT_EQ(delete_set(*store_, "tags").chunks, 6U + 70U);
+  EXPECT_THAT(keys(), ElementsAre(kPointerKey));
+}
+
+TEST_F(DeleteSet, RemovesTheChunksOfASetWithoutARecord) {
   put_chunk("shop", push_id(1), 0);
   put_chunk("shop", push_id(2), 4'000'000'000);
   EXPECT_TRUE(has_anything_of(*store_, "shop"));
   EXPECT_EQ(delete_set(*store_, "shop").chunks, 2U);
   EXPECT_FALSE(has_anything_of(*store_, "shop"));
-  EXPECT_THAT(store_->keys_with_prefix("keysieve:shop:"),
-              ::testing::ElementsAre(pointer_key(*store_, "shop")));
+  EXPECT_THAT(store_->keys_with_prefix("keysieve:shop:"), ElementsAre(pointer_key(*store_, "shop")));
   expect_whole(*store_, "the other set");
 }
 
-TEST_P(DeleteSet, LeavesForeignRecordsAlone) {
-  if (!store_->abilities().list) return;
+TEST_F(DeleteSet, LeavesForeignRecordsAlone) {
   const std::string id(32, 'a');
   std::vector<std::string> foreign{"keysieve:tags:cache", "keysieve:tagset:" + id + ":0",
                                    "other:tags:" + id + ":0"};
@@ -87,33 +87,32 @@ TEST_P(DeleteSet, LeavesForeignRecordsAlone) {
                                   std::string(32, 'A') + ":0", id + "a:0"}) {
     foreign.push_back("keysieve:tags:" + name);
   }
-  for (const std::string& key : foreign) put(*store_, key, "x");
+  for (const std::string& key : foreign) replace(key, "x");
   EXPECT_EQ(delete_set(*store_, "tags").chunks, 6U);
   for (const std::string& key : foreign) EXPECT_EQ(store_->get(key), "x") << key;
 }
 
-TEST_P(DeleteSet, CanBeDoneAgainAndAfterItTheSetCanBePushedAgain) {
+TEST_F(DeleteSet, CanBeDoneAgainAndAfterItTheSetCanBePushedAgain) {
   delete_set(*store_, "tags");
   EXPECT_EQ(delete_set(*store_, "tags").generations, 0U);
-  EXPECT_EQ(push(*store_, view_of(fresh_snapshot()), {}).record.generation, 1U);
+  EXPECT_EQ(push(fresh_snapshot()).record.generation, 1U);
   expect_usable(*store_, "pushed again");
 }
 
-TEST_P(DeleteSet, StillRefusesASnapshotThatLacksTheAddsThatItRemoved) {
-  if (!store_->abilities().log) return;
+TEST_F(DeleteSet, StillRefusesASnapshotThatLacksTheAddsThatItRemoved) {
   delete_set(*store_, "tags");
-  EXPECT_EQ(failure_of([&] { push(*store_, view_of(numbered_snapshot(3)), {}); }), ErrorKind::Data);
+  EXPECT_EQ(failure_of([&] { push(numbered_snapshot(3)); }), ErrorKind::Data);
 }
 
-TEST_P(DeleteSet, LetsTheSameSnapshotComeBackIfNothingWasAdded) {
+TEST_F(DeleteSet, LetsTheSameSnapshotComeBackIfNothingWasAdded) {
   const SnapshotBytes shop = build_snapshot({.set_name = "shop"});
-  push(*store_, view_of(shop), {});
+  push(shop);
   delete_set(*store_, "shop");
-  EXPECT_EQ(push(*store_, view_of(shop), {}).record.generation, 1U);
-  EXPECT_TRUE(are_same(pull(*store_, "shop").snapshot, shop));
+  EXPECT_EQ(push(shop).record.generation, 1U);
+  EXPECT_TRUE(are_same(keysieve::pull(*store_, "shop").snapshot, shop));
 }
 
-TEST_P(DeleteSet, KeepsABypassThatIsInForceAndClearsOneThatIsOver) {
+TEST_F(DeleteSet, KeepsABypassThatIsInForceAndClearsOneThatIsOver) {
   set_store_bypass(*store_, "tags", 0);
   EXPECT_TRUE(delete_set(*store_, "tags").is_still_bypassed);
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, 0);
@@ -122,13 +121,13 @@ TEST_P(DeleteSet, KeepsABypassThatIsInForceAndClearsOneThatIsOver) {
   EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, std::nullopt);
 }
 
-TEST_P(DeleteSet, LeavesTheSetOrRestsForTheNextCallWhereverItIsKilled) {
+TEST_F(DeleteSet, LeavesTheSetOrRestsForTheNextCallWhereverItIsKilled) {
   for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost}) {
     delete_set(*store_, "tags");
     const SnapshotBytes fresh = fresh_snapshot();
     bool has_failed = true;
     for (int at = 1; has_failed; ++at) {
-      push(*store_, view_of(fresh), {});
+      push(fresh);
       FaultyStore faulty(*store_, fault, at);
       try {
         delete_set(faulty, "tags");
@@ -146,17 +145,13 @@ TEST_P(DeleteSet, LeavesTheSetOrRestsForTheNextCallWhereverItIsKilled) {
   }
 }
 
-TEST_P(DeleteSet, MakesAPushThatIsUnderWayBeginAgain) {
-  if (!store_->abilities().durable) return;  // the push ends, for its chunks are gone
+TEST_F(DeleteSet, MakesAPushThatIsUnderWayBeginAgain) {
   StoppedStore stopped(*store_, 4, [this] { delete_set(*store_, "tags"); });
   const SnapshotBytes fresh = fresh_snapshot();
-  EXPECT_EQ(push(stopped, view_of(fresh), {.max_shrink = std::nullopt}).record.generation, 1U);
+  EXPECT_EQ(keysieve::push(stopped, view_of(fresh), {.max_shrink = std::nullopt}).record.generation, 1U);
   EXPECT_TRUE(stopped.has_stopped());
   expect_usable(*store_, "pushed");
 }
-
-INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, ::testing::ValuesIn(usual_stores_that({.write = true})),
-                         store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

@@ -1,7 +1,5 @@
 #include <filesystem>
 
-#include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/layer_filler.hpp"

@@ -9,14 +9,12 @@
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounts.hpp"
-#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/seen/seen_log.hpp"
 #include "tools/status/seen_set_facts.hpp"
 #include "tools/stores/store.hpp"
-#include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -210,22 +208,6 @@ TEST_F(KeysievedSeen, GoesOnInADirectoryThatHasFilledUp) {
   EXPECT_EQ(add_many(0, 300), 100);
   keysieved_.reset();
   forget();  // while its page is there
-}
-
-TEST_F(KeysievedSeen, FollowsPublishedSetsOfAStoreThatRefusesToSaveASeenOne) {
-  const RedisServer redis;
-  const RedisServer replica(following(redis));
-  shared_seed(*open_store(redis.unix_url()));
-  site_.push("tags", kKeys, redis.unix_url());
-  redis.wait_for_replicas(1);
-  site_.configure(tags_set + clicks("store = \"main\"\nsave_interval = \"1s\"\n"), replica.unix_url());
-  start();
-  ASSERT_TRUE(is_ready()) << worker().reason();
-  EXPECT_EQ(add_many(0, 100), 100);
-  ASSERT_TRUE(says("READONLY")) << log();
-  site_.push("tags", kMoreKeys, redis.unix_url());
-  EXPECT_TRUE(follows("tags", 2)) << log();
-  EXPECT_EQ(add_many(0, 200), 100);
 }
 
 }  // namespace

@@ -10,17 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using SeenExchangeTest = TwoSeenHosts;
-
 // What differs between stores is in tests/tools/stores.
-class SeenExchangeOver : public TwoSeenHosts, public ::testing::WithParamInterface<StoreKind> {
- protected:
-  SeenExchangeOver() : TwoSeenHosts(GetParam()) {}
-};
-
-INSTANTIATE_TEST_SUITE_P(Stores, SeenExchangeOver,
-                         ::testing::ValuesIn(usual_stores_that({.write = true, .log = true})),
-                         store_kind_name);
+using SeenExchangeTest = TwoSeenHosts;
 
 TEST_F(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   web1_.look(kNoon);
@@ -76,7 +67,7 @@ TEST_F(SeenExchangeTest, OnlyReadsForAWhileAfterAnAppendHasFailed) {
   EXPECT_EQ(look_later(std::chrono::hours(2)).reason, "");
 }
 
-TEST_P(SeenExchangeOver, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
+TEST_F(SeenExchangeTest, HostsLearnFromEachOtherAndSendOnlyTheirOwn) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   look(kNoon + 1);

@@ -173,20 +173,16 @@ inline const std::string kSeenLog = "keysieve:seen.d:clicks:log";
 
 class SavedSeenSet : public ::testing::Test {
  protected:
-  explicit SavedSeenSet(const StoreKind& kind = kLmdb) : url_(kind.empty_store(folder_)) {}
-
   [[nodiscard]] std::vector<LogEntry> entries() const {
     return open_store(url_)->read_after(kSeenLog, LogPosition{}, 100'000);
   }
 
   TemporaryDirectory folder_;
-  std::string url_;
+  std::string url_ = kLmdb.empty_store(folder_);
 };
 
 class TwoSeenHosts : public SavedSeenSet {
  protected:
-  using SavedSeenSet::SavedSeenSet;
-
   void look(UnixSeconds now) {
     web1_.look(now);
     web2_.look(now);
