@@ -6,18 +6,15 @@
 #include <sys/statvfs.h>
 
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 
 gid_t group_named(const std::string& name) {
-  gid_t gid = 0;
-  const char* end = name.data() + name.size();
-  const auto [last, error] = std::from_chars(name.data(), end, gid);
-  if (error == std::errc{} && last == end) return gid;
+  if (const auto gid = whole_number(name, UINT32_MAX)) return static_cast<gid_t>(*gid);
   errno = 0;
   if (const group* entry = ::getgrnam(name.c_str())) return entry->gr_gid;
   throw Error(ErrorKind::Usage,

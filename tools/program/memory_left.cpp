@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -18,7 +17,7 @@ namespace keysieve {
 namespace {
 
 // v1 writes "no limit" as the last page below 2^63. No machine has 8 PiB, and as KiB that fits 64 bits.
-constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 53;
+constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 53) - 1;
 
 // Four times the private memory of keysieved: RssAnon in /proc/PID/status went from 1.8 to 2.0 MiB while it
 // saved the first million keys of a set for 10 million in a dir: store (dev preset).
@@ -38,25 +37,18 @@ struct CgroupVersion {
   std::array<std::string_view, 2> droppable;  // in memory.stat, of the group and all groups below
 };
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size() && number < kNoLimit;
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
 // The only word of a file as a number; nullopt also for "max".
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::string word;
   std::ifstream(path) >> word;
-  return parse_number(word);
+  return whole_number(word, kMostBytes);
 }
 
 // The number behind the name in a file.
 std::optional<std::uint64_t> number_after(std::string_view name, const std::string& path) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {
-    if (word == name && file >> word) return parse_number(word);
+    if (word == name && file >> word) return whole_number(word, kMostBytes);
   }
   return std::nullopt;
 }

@@ -62,6 +62,13 @@ constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
 
 }  // namespace
 
+std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_one = error == std::errc{} && end == text.data() + text.size() && number <= most;
+  return is_one ? std::optional(number) : std::nullopt;
+}
+
 std::uint64_t parse_count(std::string_view text) {
   constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
   if (const auto count = parse_amount(text, kOnes)) return *count;
@@ -107,9 +114,7 @@ double parse_share(std::string_view text) {
 UnixSeconds parse_moment(std::string_view text) {
   if (text == "now") return unix_now();
   if (text.starts_with('@')) {
-    UnixSeconds seconds = 0;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), seconds);
-    if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0) return seconds;
+    if (const auto moment = whole_number(text.substr(1), INT64_MAX)) return static_cast<UnixSeconds>(*moment);
   } else {
     std::tm parts{};
     const std::string terminated(text);

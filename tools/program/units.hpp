@@ -1,15 +1,19 @@
 // Counts, sizes, durations, moments and shares as people write them on the command line and in the
-// configuration. All parsers throw Usage that quotes the text and says what is accepted.
+// configuration. All that is called parse throws Usage that quotes the text and says what is accepted.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/worker/base/clock.hpp"
 
 namespace keysieve {
+
+// Nothing unless the text is a whole number from 0 to `most`, without a sign.
+std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = UINT64_MAX);
 
 std::uint64_t parse_count(std::string_view text);      // "80000", no sign
 std::uint64_t parse_key_count(std::string_view text);  // also "80k" and "5M"

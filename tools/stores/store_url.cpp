@@ -5,7 +5,6 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -14,7 +13,6 @@
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
@@ -137,13 +135,6 @@ std::string percent_encoded(std::string_view text, std::string_view others) {
   for (const char c : text)
     result += is_plain(c, others) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   return result;
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_one = error == std::errc{} && end == text.data() + text.size() && number <= most;
-  return is_one ? std::optional(number) : std::nullopt;
 }
 
 std::string to_text(const StoreHost& host) {

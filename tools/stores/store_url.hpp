@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/worker/base/error.hpp"
+#include "tools/program/units.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -41,9 +42,6 @@ bool is_plain(char c, std::string_view others) noexcept;
 // %XX for every byte that is not plain.
 std::string percent_encoded(std::string_view text, std::string_view others);
 std::string percent_decoded(std::string_view text);
-
-// Nothing unless the text is a whole number from 0 to `most`.
-std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = UINT64_MAX);
 
 // Throws Usage, which never shows what might be a password.
 StoreUrl parse_store_url(const std::string& url);
