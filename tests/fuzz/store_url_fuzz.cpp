@@ -26,7 +26,9 @@ void check_parts(const StoreUrl& url) {
   check(!url.name.empty() && url.name.starts_with(url.scheme));
   check(url.path.empty() || url.path.starts_with('/'));
   check(!url.prefix.empty() && url.prefix.size() <= kMaxPrefix);
-  for (const StoreHost& host : url.hosts) check(host.port >= 0 && host.port <= kMostPorts);
+  for (const StoreHost& host : url.hosts)
+    check(host.port >= 0 && host.port <= kMostPorts &&
+          host.name.find_first_of("/@%?# ") == std::string::npos);
 }
 
 // `has_password`: the URL holds it, so no message may.

@@ -233,7 +233,7 @@ void LogFile::append_frame(const std::string& frame) {
   kept_to_ = end_.offset;
 }
 
-void LogFile::rewrite_above(const LogPosition& up_to) {
+void LogFile::rewrite_above(LogPosition up_to) {
   const std::vector<LogEntry> kept = read_after(up_to, 1);
   find_end();
   const LogMark first{end_.mark.begun, kept.empty() ? end_.mark.count : kept.front().ordinal - 1};

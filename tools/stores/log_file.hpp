@@ -153,7 +153,7 @@ class LogFile {
   static void pass(Known& known, const LogEntryView& entry);
   void append_frame(const std::string& frame);
   void append_mark(const LogPosition& position, const LogMark& mark);
-  void rewrite_above(const LogPosition& up_to);
+  void rewrite_above(LogPosition up_to);
   void write_above(const LogPosition& up_to, const LogMark& first, DurableFile& to) const;
   void open_to_append();
 

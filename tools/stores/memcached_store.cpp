@@ -15,8 +15,7 @@ namespace {
 
 constexpr int kMemcachedPort = 11211;
 
-// Stands behind every value, as docs/snapshot_format.md says. White space, so that a pointer record is still
-// JSON.
+// Stands behind every value, for stores that are in use. White space, so that a pointer record is still JSON.
 constexpr std::string_view kEndOfValue = "\n\n\n\n";
 
 constexpr time_t kNever = 0;

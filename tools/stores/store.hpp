@@ -153,7 +153,7 @@ class Store {
   }
   // Missing keys are passed over.
   virtual void remove_many(std::span<const std::string> /*keys*/) { refuse_use(StoreUse::Write); }
-  // The keys of all records, not of logs, that begin with `prefix`, of which a key could consist, in any
+  // The keys of all records, not of logs, that begin with `prefix`, which has only characters of keys, in any
   // order. A record that is put or removed meanwhile may be among them or not. Reads all names in the store.
   virtual std::vector<std::string> keys_with_prefix(const std::string& /*prefix*/) {
     refuse_use(StoreUse::List);

@@ -52,20 +52,21 @@ std::string decoded(std::string_view text, std::string_view url) {
   return result;
 }
 
-// Of "name", "name:port", or the same with [an IPv6 address].
+// Of "name", "name:port", or the same with [an IPv6 address]. Nothing is decoded: a host with a slash or an @
+// would be another one for whoever connects to it.
 StoreHost host_of(std::string_view text, std::string_view url) {
   const bool is_address = text.starts_with('[');
   const std::size_t begin = is_address ? 1 : 0;
-  const std::size_t end = std::min(
-      is_address ? text.find_first_not_of("0123456789abcdefABCDEF:.", begin) : text.find(':'), text.size());
-  StoreHost host{decoded(text.substr(begin, end - begin), url)};
-  std::string_view rest = text.substr(end);
-  if (host.name.empty()) refuse_text(url, "a host is missing");
-  if (is_address && !rest.starts_with(']')) refuse_text(url, "an address must be in [brackets]");
-  rest.remove_prefix(begin);
-  if (rest.empty()) return host;
-  const auto port = rest.starts_with(':') ? whole_number(rest.substr(1), kMaxPort) : std::nullopt;
-  if (!port) refuse_text(url, "a port must be a number from 0 to " + std::to_string(kMaxPort));
+  const std::size_t end = text.find(is_address ? ']' : ':');
+  StoreHost host{std::string(text.substr(begin, std::min(end, text.size()) - begin))};
+  const auto is_of_host = [&](char c) { return is_plain(c, is_address ? ":." : "-_.") || (c & 0x80) != 0; };
+  if (host.name.empty() || !std::ranges::all_of(host.name, is_of_host) || (is_address && end > text.size()))
+    refuse_text(url, "a host must be a name of letters, digits, -, _ and dots, or an [IPv6 address]");
+  const std::string_view rest = text.substr(std::min(end, text.size()));
+  if (rest.size() == begin) return host;
+  const auto port = whole_number(rest.substr(begin + 1), kMaxPort);
+  if (rest[begin] != ':' || !port)
+    refuse_text(url, "a port must be a number up to " + std::to_string(kMaxPort));
   host.port = static_cast<int>(*port);
   return host;
 }

@@ -67,9 +67,10 @@ bool has_known_end(const Download& download) {
   long version = 0;
   curl_easy_getinfo(download.easy.get(), CURLINFO_HTTP_VERSION, &version);
   if (version >= CURL_HTTP_VERSION_2_0) return true;
-  const std::string coding = header_of(download, "Transfer-Encoding");
-  return coding.empty() ? !header_of(download, "Content-Length").empty()
-                        : curl_strequal(coding.c_str(), "chunked") != 0;
+  const std::string codings = header_of(download, "Transfer-Encoding");
+  if (codings.empty()) return !header_of(download, "Content-Length").empty();
+  const std::string last = codings.substr(codings.find_last_of(", \t") + 1);
+  return curl_strequal(last.c_str(), "chunked") != 0;
 }
 
 class CurlClient final : public WebClient {

@@ -60,11 +60,12 @@ LogPosition append_adds(Store& store, const std::string& set_name, std::span<con
                         const std::function<void(std::uint64_t appended)>& on_appended) {
   const std::string log = adds_log(store, set_name);
   LogPosition last{};
-  for (std::size_t done = 0; done < keys.size(); on_appended(done)) {
-    const std::size_t begin = done;
-    for (std::size_t bytes = 0; done < keys.size() && done - begin < kBatchKeys && bytes < kBatchBytes;)
-      bytes += keys[done++].size();
-    last = store.append(log, keys.subspan(begin, done - begin));
+  for (std::size_t done = 0; done < keys.size();) {
+    std::size_t end = done;
+    for (std::size_t bytes = 0; end < keys.size() && end - done < kBatchKeys && bytes < kBatchBytes; ++end)
+      bytes += keys[end].size();
+    last = store.append(log, keys.subspan(done, end - done));
+    on_appended(done = end);
   }
   return last;
 }

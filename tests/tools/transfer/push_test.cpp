@@ -274,9 +274,13 @@ TEST_F(PushTest, IsNotConfirmedUntilTheBuildIsPushedAgain) {
   hooked_.after_put = [this] { hooked_.after_compare_and_set = lose_connection; };
   EXPECT_EQ(failure_of([&] { push_hooked(snapshot); }), ErrorKind::Unconfirmed);
   EXPECT_EQ(current().generation, 1U);
-  const PushResult again = push(snapshot);
+  int swaps = 0;
+  hooked_.after_put = [] {};
+  hooked_.after_compare_and_set = [&swaps] { ++swaps; };
+  const PushResult again = push_hooked(snapshot);
   EXPECT_EQ(again.record.generation, 1U);
   EXPECT_THAT(again.warnings, IsEmpty());
+  EXPECT_GT(swaps, 0) << "which the replica confirms";
 }
 
 // Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own

@@ -1,7 +1,6 @@
 #include "tools/loader/refresh/live_set.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 
 #include <vector>
 
@@ -56,7 +55,7 @@ void LiveSet::verify(Publisher& publisher) {
     // A missing or unreadable publication is reported by the reader that attaches it.
     if (error.kind() != ErrorKind::Data || !publisher.mark_damaged()) return;
     set_.recorder.damaged(current,
-                          fmt::format("{}; lookups answer maybe until it is published again", error.what()));
+                          std::string(error.what()) + "; lookups answer maybe until it is published again");
     find_out();
   }
 }

@@ -110,7 +110,7 @@ void RedisConnection::connect() {
     fail("cannot connect", {context_->errstr});
   }
   limit_arrays(*context_->reader);
-  context_->reader->maxbuf = 0;  // hiredis 0.14 ends the program if memory is short for a smaller buffer
+  context_->reader->maxbuf = 0;  // it is kept, as 0.14 aborts if there is no memory for a smaller one
   if (!stop_blocking(*context_)) fail("cannot connect", {std::generic_category().message(errno)});
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
   try {

@@ -191,8 +191,14 @@ void RedisServers::take_slots(RedisSlots slots) {
 // Carries out the commands that have no reply yet. False when some were redirected.
 bool RedisServers::carry(std::vector<Passage>& passages, Effect effect) {
   const auto groups = groups_of(passages);
-  for (const auto& [host, group] : groups) send(host, group, effect);
-  for (const auto& [host, group] : groups) receive(host, group, effect);
+  RedisHost asked;
+  try {
+    for (const auto& [host, group] : groups) send(asked = host, group, effect);
+    for (const auto& [host, group] : groups) receive(asked = host, group, effect);
+  } catch (const RedisOutage&) {
+    ask_last(asked);
+    throw;
+  }
   return std::ranges::none_of(passages, [](const Passage& passage) { return passage.reply == nullptr; });
 }
 

@@ -152,6 +152,7 @@ TlsContext make_tls_context(const TlsFiles& /*files*/) {
 
 TlsFailure begin_tls(ssl_ctx_st& /*tls*/, redisContext& /*context*/, const std::string& /*host*/,
                      const std::function<void(short events)>& /*wait*/) {
+  check_redis_tls();
   return {};
 }
 

@@ -115,6 +115,8 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   ASSERT_TRUE(eventually([&] { return get("/healthz").body.find("no sign of life") != std::string::npos; }));
   EXPECT_EQ(value_of("keysieve_loader_ready"), 0);
   EXPECT_EQ(get("/healthz").status, 503U);
+  EXPECT_EQ(get("/livez").status, 503U);
+  EXPECT_EQ(get("/startz").status, 200U);
   const auto stuck = nlohmann::json::parse(get("/status.json").body);
   EXPECT_EQ(stuck.at("alive"), false);
   EXPECT_EQ(stuck.at("ready"), false);
