@@ -17,7 +17,7 @@
 #include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 class Option;
 }  // namespace CLI

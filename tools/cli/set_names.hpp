@@ -9,7 +9,7 @@
 #include "tools/records/pointer_record.hpp"
 #include "tools/stores/store.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 }
 
