@@ -30,7 +30,7 @@ final class ReferencesTest extends TestCase
     public function testTheLoadersExampleHasEveryKeyThatItsParserKnows(): void
     {
         $parser = self::sources('tools/loader/config/*.cpp');
-        preg_match_all('/(?:take_setting\(\w+, |\.(?:parsed|parsed_list|required)\()"([a-z_]+)"/', $parser, $known);
+        preg_match_all('/(?:take_setting\(\w+, |(?:\.|->)(?:parsed|parsed_list|required)\()"([a-z_]+)"/', $parser, $known);
         self::assertContains('max_shrink', $known[1]);
         preg_match_all('/^#?([a-z_]+) = /m', self::sources('tools/loader/keysieve.toml.example'), $shown);
         self::assertEqualsCanonicalizing(array_unique($known[1]), array_unique($shown[1]));
