@@ -1,5 +1,7 @@
 // What a host answers through histories of a set: pushes, adds and rollbacks, and stores that lose, forget,
 // or go back.
+#include <filesystem>
+
 #include "core/builder/base/log_positions.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/traced_process.hpp"
@@ -297,6 +299,24 @@ TEST_F(LostAddsOfAFolder, HideNoKeyThatWasAddedBeforeTheyCameBack) {
   };
   while (look.step() && !HasFailure()) EXPECT_TRUE(is_known());
   play("look");
+}
+
+// Its file is one for records and logs, and can be replaced only while no process has it open.
+TEST_F(SetRefresherTest, NoticesAddsThatAnLmdbStoreHasLost) {
+  namespace fs = std::filesystem;
+  url_ = "lmdb:" + site_.root() / "embedded";
+  start();
+  const std::string file = site_.root() / "embedded/data.mdb";
+  site_.push("tags", kKeys, url_);
+  fs::copy_file(file, file + ".older");
+  site_.add("tags", {100, 10}, url_);
+  ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  openers_.clear();
+  fs::rename(file + ".older", file);
+  EXPECT_EQ(trouble(), Trouble::AddsLost);
+  site_.add("tags", {200, 10}, url_);
+  EXPECT_EQ(trouble(), Trouble::AddsLost);
+  EXPECT_FALSE(site_.knows("tags", kKeys)) << "every answer is maybe";
 }
 
 }  // namespace
