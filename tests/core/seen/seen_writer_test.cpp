@@ -297,6 +297,22 @@ TEST_F(SeenWriterAccess, NeedsAWritableDirectory) {
             exit_status_of(ErrorKind::Permission));
 }
 
+TEST_F(SeenWriterAccess, WorksForAUserThatIsNotRoot) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
+  const auto retire_all = [&] {
+    SeenWriter writer = this->writer(kWorkerGroup);
+    writer.create(kSeed, OnUnavailable::New);
+    append(writer, {plan(0), plan(1)});
+    writer.retire(at(1));
+    SeenReader reader = this->reader();
+    const bool works = is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1));
+    remove_segment(writer.filters()[0].segment.key());
+    return works ? 0 : 1;
+  };
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, retire_all), 0);
+}
+
 TEST_F(SeenWriterAccess, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user, whose access depends on modes";
   ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);

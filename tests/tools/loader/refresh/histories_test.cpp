@@ -115,13 +115,10 @@ constexpr Row kOfAnyStore[]{
      "has 20-21; unblock mirror; look; mirrored 2"},
     {"MirrorThatOthersMayWriteTo",
      "push; add 20; look; open mirror; lose log; restart; add 21; look adds_in_memory maybe; has 20-21; "
-     "mirrored "
-     "1; "
-     "shut mirror; add 22; look adds_lost; mirrored 3"},
+     "mirrored 1; shut mirror; add 22; look adds_lost; mirrored 3"},
     {"CacheThatCannotBeWritten",
      "push; look; troubles; open cache; look; troubles; push; look; troubles not_cached; push; look; "
-     "troubles "
-     "not_cached; shut cache; look; troubles; away; reboot; look unavailable; live 3"},
+     "troubles not_cached; shut cache; look; troubles; away; reboot; look unavailable; live 3"},
     {"CacheThatCannotBeWrittenBeforeTheLoaderBeginsAgain",
      "push; look; open cache; push; look; shut cache; restart; look; away; reboot; look unavailable; live 2"},
     {"CacheThatCannotBeWrittenWhileTheStoreIsEmpty",
