@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store_file.hpp"
@@ -14,9 +15,6 @@ namespace keysieve {
 namespace {
 
 constexpr int kMemcachedPort = 11211;
-
-// Stands behind every value, for stores that are in use. White space, so that a pointer record is still JSON.
-constexpr std::string_view kEndOfValue = "\n\n\n\n";
 
 constexpr time_t kNever = 0;
 constexpr std::uint32_t kNoFlags = 0;
@@ -84,27 +82,25 @@ class MemcachedStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    for (const auto& [key, record_value] : records) {
-      const std::string value = record_value + std::string(kEndOfValue);
+    for (const auto& [key, value] : records) {
       check(memcached_set(client(), key.data(), key.size(), value.data(), value.size(), kNever, kNoFlags),
             key);
     }
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    const std::string value = record.value + std::string(kEndOfValue);
+    const auto& [key, value] = record;
     if (!expected) {
-      return has_happened(memcached_add(client(), record.key.data(), record.key.size(), value.data(),
-                                        value.size(), kNever, kNoFlags),
-                          record.key);
+      return has_happened(
+          memcached_add(client(), key.data(), key.size(), value.data(), value.size(), kNever, kNoFlags), key);
     }
-    const auto found = find(record.key);
+    const auto found = find(key);
     if (!found || found->value != *expected) return false;
     if (found->cas == 0)
       throw Error(ErrorKind::Unavailable, name() + ": the server has no cas: start it without -C");
-    return has_happened(memcached_cas(client(), record.key.data(), record.key.size(), value.data(),
-                                      value.size(), kNever, kNoFlags, found->cas),
-                        record.key);
+    return has_happened(memcached_cas(client(), key.data(), key.size(), value.data(), value.size(), kNever,
+                                      kNoFlags, found->cas),
+                        key);
   }
 
   void remove_many(std::span<const std::string> keys) override {
@@ -142,9 +138,9 @@ class MemcachedStore final : public Store {
   // Asks the server of the key, which says whether it has the record. libmemcached 1.1 reports an error reply
   // as a missing record if the result counts nothing yet: memcached_get() does, this result does not.
   std::optional<Item> find(const std::string& key) {
-    const char* name = key.data();
+    const char* asked = key.data();
     const std::size_t size = key.size();
-    check(memcached_mget(client(), &name, &size, 1), key);
+    check(memcached_mget(client(), &asked, &size, 1), key);
     const auto kept = client_;  // longer than its result, even if check() drops it
     memcached_result_st made;
     const Result result{memcached_result_create(client(), &made)};
@@ -158,21 +154,13 @@ class MemcachedStore final : public Store {
     const std::string_view found(memcached_result_key_value(result.get()),
                                  memcached_result_key_length(result.get()));
     if (found != key) check(MEMCACHED_PROTOCOL_ERROR, key);
-    const std::string stored(memcached_result_value(result.get()), memcached_result_length(result.get()));
+    std::string value(memcached_result_value(result.get()), memcached_result_length(result.get()));
     const std::uint64_t cas = memcached_result_cas(result.get());
     const bool is_answered_again = memcached_fetch_result(client(), result.get(), &code) != nullptr;
     if (is_answered_again || code != MEMCACHED_END)
       check(is_answered_again || code == MEMCACHED_SUCCESS ? MEMCACHED_PROTOCOL_ERROR : code, key);
-    return Item{value_of(stored, key), cas};
-  }
-
-  [[nodiscard]] std::string value_of(std::string_view stored, const std::string& key) const {
-    if (!stored.ends_with(kEndOfValue)) {
-      throw Error(ErrorKind::Data, name() + ": " + key + ": the end of the value is missing");
-    }
-    stored.remove_suffix(kEndOfValue.size());
-    if (stored.size() > kMaxValueBytes) throw_too_large(name(), key);
-    return std::string(stored);
+    if (value.size() > kMaxValueBytes) throw_too_large(name(), key);
+    return Item{std::move(value), cas};
   }
 
   // False if the server says that the record is missing, is there already, or has changed.

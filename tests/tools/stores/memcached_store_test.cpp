@@ -127,21 +127,6 @@ TEST(MemcachedStore, DeniesASwapAfterTheRecordWasEvicted) {
   EXPECT_TRUE(store->compare_and_set({"keysieve:a", "2"}, std::nullopt));
 }
 
-TEST(MemcachedStore, FindsOutThatTheEndOfAValueIsMissing) {
-  const auto store = open_store(patient(shared_memcached().url()));
-  for (const std::string stored : {"", "x", "{\"current\":", "0123456789abcdef"}) {
-    shared_memcached().set("keysieve:a", stored);
-    EXPECT_EQ(failure_of([&] { store->get("keysieve:a"); }), ErrorKind::Data) << stored;
-    EXPECT_EQ(failure_of([&] {
-                store->compare_and_set({"keysieve:a", "y"}, stored);
-              }),
-              ErrorKind::Data)
-        << stored;
-  }
-  put(*store, "keysieve:a", "z");
-  EXPECT_EQ(store->get("keysieve:a"), "z");
-}
-
 // It would take every swap.
 TEST(MemcachedStore, RefusesASwapByAServerThatKeepsNoCas) {
   const MemcachedServer server({"-C"});
@@ -149,11 +134,6 @@ TEST(MemcachedStore, RefusesASwapByAServerThatKeepsNoCas) {
   EXPECT_TRUE(store->put_if_absent({"keysieve:a", "1"}));
   EXPECT_EQ(failure_of([&] { store->compare_and_set({"keysieve:a", "2"}, "1"); }), ErrorKind::Unavailable);
   EXPECT_EQ(store->get("keysieve:a"), "1");
-}
-
-TEST(MemcachedStore, KeepsAPointerRecordThatIsJsonForOtherClients) {
-  put(*open_store(patient(shared_memcached().url())), "keysieve:a", "{}");
-  EXPECT_EQ(shared_memcached().command("get keysieve:a"), "VALUE keysieve:a 0 6") << "and four line feeds";
 }
 
 }  // namespace
