@@ -4,8 +4,8 @@
 
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

@@ -4,7 +4,7 @@
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/records/chunk.hpp"
-#include "tools/transfer/stored_sets.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

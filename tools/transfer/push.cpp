@@ -10,8 +10,8 @@
 #include "tools/records/chunk.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/checked_log.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

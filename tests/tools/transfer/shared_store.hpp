@@ -11,8 +11,8 @@
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/records/pointer_record.hpp"
 #include "tools/transfer/rollback.hpp"
+#include "tools/transfer/stored_chunks.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
