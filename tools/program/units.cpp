@@ -8,7 +8,6 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "core/worker/base/error.hpp"
@@ -70,17 +69,14 @@ std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t m
 }
 
 std::uint64_t parse_count(std::string_view text) {
-  constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
-  if (const auto count = parse_amount(text, kOnes)) return *count;
+  if (const auto count = whole_number(text, INT64_MAX)) return *count;
   refuse(text, "a count is a whole number, such as 80000");
 }
 
 std::uint64_t parse_key_count(std::string_view text) {
   constexpr std::array<Unit, 3> kThousands{{{"", 1}, {"k", 1000}, {"M", 1'000'000}}};
   if (const auto count = parse_amount(text, kThousands)) return *count;
-  refuse(
-      text,
-      "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000 or 80k");
+  refuse(text, "a number of keys is a whole number, or one with k or M, such as 80000, 80k or 5M");
 }
 
 std::uint64_t parse_bytes(std::string_view text) {

@@ -35,7 +35,7 @@ std::pair<std::string, std::string> host_and_port(const std::string& address) {
   const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (has_brackets) host = host.substr(1, host.size() - 2);
   if (has_brackets != (host.find(':') != std::string::npos)) refuse(address);
-  if (port.empty() || port.size() > 5 || parse_count(port) > UINT16_MAX) refuse(address);
+  if (!whole_number(port, UINT16_MAX)) refuse(address);
   return {host, port};
 }
 
